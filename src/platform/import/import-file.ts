@@ -3,6 +3,7 @@ import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Metadata } from "../store/audit/entries.ts";
 import { putImport } from "../store/queries/imports.ts";
+import { hasPaymentFrom } from "../store/queries/payments.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { ImportRow } from "../store/tables/schema.ts";
 import type { Content } from "./detect.ts";
@@ -145,6 +146,13 @@ const toRecord = (
   };
 };
 
+/** Whether the tenant may have payments under the ids that version 0.1.0 gave those of a format. */
+const hasFormerPayments = (
+  { store, tenantId }: ImportFileNeeds,
+  format: Format,
+): Promise<boolean> =>
+  store.transaction((tx) => hasPaymentFrom(tx, tenantId, `${format}-`), tenantId);
+
 const importOne = async (run: Run, input: InputFile): Promise<FileReport> => {
   const { needs, importId, done } = run;
   const { tenantId, kind, source, record } = needs;
@@ -161,6 +169,7 @@ const importOne = async (run: Run, input: InputFile): Promise<FileReport> => {
       map,
       format,
       bytes,
+      hasFormer: isBankFormat(format) && (await hasFormerPayments(needs, format)),
       async record(tx, { status, ...counts }) {
         await putImport(tx, toRecord(run, status, addCounts(before, counts)));
         const metadata = { ...origin, ...counts, status };

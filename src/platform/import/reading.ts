@@ -31,11 +31,14 @@ export type FileNeeds = {
   map: ImportMap | undefined;
   /** Only for a bank file: the first pass fills it, and later ones read it in place of the file. */
   spool?: Spool | undefined;
+  /** See {@link ReaderOptions}. */
+  hasFormer?: boolean;
 };
 
-const toCodes = (map: ImportMap | undefined): ReaderOptions => ({
+const toOptions = ({ map, hasFormer }: FileNeeds): ReaderOptions => ({
   take: map?.take ?? [],
   leaveOut: map?.leaveOut ?? [],
+  hasFormer,
 });
 
 const toItems = (item: BankItem): Item[] =>
@@ -43,8 +46,9 @@ const toItems = (item: BankItem): Item[] =>
     ? [item]
     : item.payments.map((payment) => ({ line: payment.line, entry: item, payment }));
 
-async function* readBankFile(format: BankFormat, { bytes, map, spool }: FileNeeds, warn: Warn) {
-  const read = (heed: Warn) => BANK_READERS[format](bytes(), heed, toCodes(map));
+async function* readBankFile(format: BankFormat, needs: FileNeeds, warn: Warn) {
+  const { bytes, spool } = needs;
+  const read = (heed: Warn) => BANK_READERS[format](bytes(), heed, toOptions(needs));
   const kept = spool?.isComplete() === true ? spool.replay(warn) : spool?.fill(read);
   for await (const items of kept ?? read(warn)) yield items.flatMap(toItems);
 }

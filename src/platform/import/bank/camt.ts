@@ -121,7 +121,7 @@ class FormerIds {
 class CamtReader {
   readonly #warn: Warn;
   readonly #find: FindType;
-  readonly #former: FormerIds;
+  readonly #former: FormerIds | undefined;
   readonly #pairs = createPairs();
   #items: BankItem[] = [];
   #isMessage = false;
@@ -134,10 +134,10 @@ class CamtReader {
   /** The header or statement of which the last elements were. */
   #needed: Element | undefined;
 
-  constructor(warn: Warn, ids: PaymentIds, find: FindType) {
+  constructor(warn: Warn, former: FormerIds | undefined, find: FindType) {
     this.#warn = warn;
     this.#find = find;
-    this.#former = new FormerIds(ids);
+    this.#former = former;
   }
 
   readonly closed = (element: Element): void => {
@@ -173,7 +173,7 @@ class CamtReader {
   #transaction(transaction: Element): void {
     const entry = transaction.parent?.parent;
     if (entry?.name !== "Ntry" || !isStatement(entry.parent)) return;
-    const formerIds = this.#former.transaction(entry, transaction);
+    const formerIds = this.#former?.transaction(entry, transaction) ?? [];
     const { currency } = readEntryAmount(entry);
     const isCredit = this.#isCredit(entry);
     this.#transactions.push(
@@ -193,7 +193,7 @@ class CamtReader {
     this.#place += 1;
     const { total, currency } = readEntryAmount(element);
     const isCredit = this.#isCredit(element);
-    const formerIds = this.#former.entry(element);
+    const formerIds = this.#former?.entry(element) ?? [];
     const count = this.#transactions.length;
     checkBatch(element, count, this.#warn);
     countEntry(this.#totals, { total, currency, isCredit, isBooked: isBooked(element) });
@@ -239,7 +239,8 @@ const decodeChunk = (decoder: InstanceType<typeof TextDecoder>, chunk?: Uint8Arr
 /** Reads the entries of camt messages, which can follow each other or be in an envelope. */
 export const readCamt: ReadBankFile = async function* readCamt(bytes, warn, options) {
   const ids = createPaymentIds("camt");
-  const reader = new CamtReader(warn, ids, createTypeRules(CAMT_TYPES, options));
+  const former = options?.hasFormer === false ? undefined : new FormerIds(ids);
+  const reader = new CamtReader(warn, former, createTypeRules(CAMT_TYPES, options));
   const xml = createXmlReader(reader.closed);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {

@@ -9,10 +9,12 @@ import type { BankItem } from "./entry.ts";
 /** Receives a remark that is no reason to refuse a file; `place` is the line or segment. */
 export type Warn = (place: string, message: string) => void;
 
-/** Type codes that an import map takes as customers' payments, or leaves out, against the table of the format. */
 export type ReaderOptions = {
+  /** Type codes that an import map takes as customers' payments, or leaves out, against the table of the format. */
   take?: readonly string[] | undefined;
   leaveOut?: readonly string[] | undefined;
+  /** Whether the store can have payments under the ids of version 0.1.0, which are derived only then. */
+  hasFormer?: boolean | undefined;
 };
 
 /** Reads a bank file, which is UTF-8, as a stream of entries. Throws the Problem of {@link createMalformed}. */

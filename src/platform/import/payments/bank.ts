@@ -59,10 +59,8 @@ export const createBankCheck = (tenantId: string) => {
 };
 
 export const getBankMoney = ({ entry, payment }: BankPayment): Money => ({
-  // Only counted within one file.
-  paymentId: `${entry.message.identity.join(" ")} ${entry.place} ${payment.line} ${entry.payments.indexOf(payment)}`,
   currency: entry.currency,
-  amount: new Big(payment.amount).toFixed(),
+  amount: payment.amount,
 });
 
 const groupByEntry = (rows: readonly Accepted<BankPayment>[]): Map<Entry, BankPayment[]> => {

@@ -5,6 +5,7 @@ import { PAYMENT_ID } from "../../../contract/insights/payment-summary.ts";
 import { findField, type Source } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
 import { findColumn, listColumns, setStoredValues, TABLES } from "./payments/columns.ts";
+import { findAfterPrefix } from "./payments/filter.ts";
 import { findSeqs, hasSeq, sliceSeqs } from "./payments/scan.ts";
 import {
   getDialect,
@@ -18,6 +19,21 @@ import type { Db } from "../port.ts";
 import type { PaymentRow } from "../tables/schema.ts";
 import { createUpsert, insertAll } from "../engine/bulk-writes.ts";
 import { ofTenant } from "../engine/rows.ts";
+
+/** Whether a tenant has a payment of the source cashapp whose id begins with a prefix. */
+export const hasPaymentFrom = async (
+  db: Db,
+  tenantId: string,
+  prefix: string,
+): Promise<boolean> => {
+  const row = await ofTenant(db, TABLES.cashapp, tenantId)
+    .select("seq")
+    .where("payment_id", ">=", prefix)
+    .where("payment_id", "<", findAfterPrefix(prefix) ?? "")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+};
 
 /** Returns the highest number of a tenant's rows of a source; 0 if there are none. */
 export const findLastSeq = async (db: Db, tenantId: string, source: Source): Promise<number> => {
