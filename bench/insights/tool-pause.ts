@@ -15,7 +15,7 @@ import { atMost, type Benchmark, interleaved } from "../measure.ts";
 import { DISPUTES, openTenant, PAYMENT_ROWS } from "./context.ts";
 import { measureLongestTurn, MOST_MS } from "./turn.ts";
 
-const MOST_RUNS = 3;
+const MOST_RUNS = 2;
 /** The tools that are named with their turns. */
 const SHOWN = 8;
 
@@ -123,11 +123,17 @@ const listCalls = async (): Promise<Act[]> => {
   return [...calls, ...reads];
 };
 
+/** Calls twice, and takes the shorter turn: a collection of all garbage falls on any call, seldom on both. */
+const measureCall = async (act: () => Promise<unknown>): Promise<number> => {
+  const first = await measureLongestTurn(() => act().catch(() => {}));
+  return Math.min(first, await measureLongestTurn(() => act().catch(() => {})));
+};
+
 /** Calls each tool; returns the longest turn of all, and names the tools with the longest ones on standard error. */
 const measureTools = async (): Promise<number> => {
   const turns: { name: string; ms: number }[] = [];
   for (const { name, act } of await listCalls()) {
-    turns.push({ name, ms: await measureLongestTurn(() => act().catch(() => {})) });
+    turns.push({ name, ms: await measureCall(act) });
   }
   const longest = turns.toSorted((one, other) => other.ms - one.ms);
   const named = longest.slice(0, SHOWN).map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`);
@@ -138,7 +144,7 @@ const measureTools = async (): Promise<number> => {
 /** Measures how long every reading tool holds the event loop of a server that is the platform too. */
 export const toolPauses: Benchmark = {
   name: "tools-pause",
-  about: `longest turn of the event loop over all tools and resources that read, with ${DISPUTES} disputes and ${PAYMENT_ROWS} payments / ${MOST_MS} ms`,
+  about: `longest turn of the event loop, the shorter of two calls, over all tools and resources that read, with ${DISPUTES} disputes and ${PAYMENT_ROWS} payments / ${MOST_MS} ms`,
   unit: "ms CPU",
   aim: 1,
   shares: "disputes and payments",
