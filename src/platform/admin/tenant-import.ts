@@ -237,6 +237,7 @@ const open = async (
     const rows = done.rows + written + 1;
     await computeTotals(tx, tenantId);
     await insertAll(tx, "audit_heads", [head]);
+    await startLinks(tx, task.store.auditKey, head);
     const { files, audit } = done;
     const { entries, chain, wasValid } = audit;
     const former = { formerKeyId: task.manifest.audit.keyId, entries, chain, wasValid };
