@@ -55,7 +55,10 @@ const readTrustedKeys = async (
 ): Promise<EvidenceKeyRow[]> => {
   const keys = await listEvidenceKeys(db);
   if (keys.some(({ id, sealed }) => id === signer?.id && sealed === ""))
-    throw new Problem("conflict", "The key of evidence was replaced meanwhile. Repeat the command.");
+    throw new Problem(
+      "conflict",
+      "The key of evidence was replaced meanwhile. Repeat the command.",
+    );
   const foreign = findForeignKey(keys, signer);
   if (foreign === undefined) return keys;
   throw new Problem(
@@ -95,6 +98,8 @@ export const toHead = (row: EvidenceHeadRow): Head => ({
   signature: row.signature,
 });
 
+type TrustedHead = AuditHead & { key_id: string };
+
 /**
  * Reads the head of a tenant's audit log.
  *
@@ -104,7 +109,7 @@ export const findTrustedHead = async (
   db: Db,
   key: StoreAuditKey,
   tenantId: string,
-): Promise<AuditHead> => {
+): Promise<TrustedHead> => {
   const head = await findHead(db, tenantId);
   if (head !== undefined && isSigned(key, tenantId, head)) return head;
   throw new Problem(

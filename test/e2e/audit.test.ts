@@ -120,7 +120,10 @@ describe("the audit log from the command line", () => {
     const compared = await run([...check, "--head", "kept.json"], elsewhere);
     expect(JSON.parse(compared.stdout)).toMatchObject({ ok: true, compared: 1 });
     const foreign = await run([...check, "--head", "key.json"], elsewhere);
-    expect([foreign.status, foreign.stderr]).toEqual([1, expect.stringContaining("head is neither")]);
+    expect([foreign.status, foreign.stderr]).toEqual([
+      1,
+      expect.stringContaining("head is neither"),
+    ]);
     const text = await readFile(join(folder, "proof.jsonl"), "utf8");
     await writeFile(join(folder, "proof.jsonl"), text.replace("admin.", "other."));
     const altered = await run(check, elsewhere);

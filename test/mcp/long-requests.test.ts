@@ -109,33 +109,37 @@ const openRaw = async (transport: Transport) => {
 
 verifies("C-114");
 describe.each(TRANSPORTS)("requests with long values over %s", (door, serve) => {
-  it.each(["2025-11-25", "2026-07-28"])("are refused in short (%s)", async (era) => {
-    const served = await serve(await createOptions(scriptBroker({}), {}));
-    const transport = served.transport();
-    const raw = await openRaw(transport);
-    const isOld = era.startsWith("2025");
-    if (isOld) {
-      await raw.request("initialize", {
-        protocolVersion: era,
-        capabilities: {},
-        clientInfo: { name: "long", version: "1" },
-      });
-      (transport as { setProtocolVersion?(version: string): void }).setProtocolVersion?.(era);
-      await raw.notify("notifications/initialized");
-    } else {
-      (transport as { setProtocolVersion?(version: string): void }).setProtocolVersion?.(era);
-    }
-    const long: string[] = [];
-    for (const [what, method, params] of REQUESTS) {
-      const named = method === "" ? text("tools/") : method;
-      const sent = isOld ? params() : { ...params(), _meta: META };
-      const answer = await raw.request(named, sent);
-      const length = JSON.stringify(answer).length;
-      if (length > MOST_ANSWERED && method !== "tools/list") long.push(`${what}: ${length}`);
-      if (length > LONG / 2) long.push(`${what}: ${length}`);
-    }
-    expect(long, door).toEqual([]);
-    await raw.close();
-    await served.close();
-  }, 60_000);
+  it.each(["2025-11-25", "2026-07-28"])(
+    "are refused in short (%s)",
+    async (era) => {
+      const served = await serve(await createOptions(scriptBroker({}), {}));
+      const transport = served.transport();
+      const raw = await openRaw(transport);
+      const isOld = era.startsWith("2025");
+      if (isOld) {
+        await raw.request("initialize", {
+          protocolVersion: era,
+          capabilities: {},
+          clientInfo: { name: "long", version: "1" },
+        });
+        (transport as { setProtocolVersion?(version: string): void }).setProtocolVersion?.(era);
+        await raw.notify("notifications/initialized");
+      } else {
+        (transport as { setProtocolVersion?(version: string): void }).setProtocolVersion?.(era);
+      }
+      const long: string[] = [];
+      for (const [what, method, params] of REQUESTS) {
+        const named = method === "" ? text("tools/") : method;
+        const sent = isOld ? params() : { ...params(), _meta: META };
+        const answer = await raw.request(named, sent);
+        const length = JSON.stringify(answer).length;
+        if (length > MOST_ANSWERED && method !== "tools/list") long.push(`${what}: ${length}`);
+        if (length > LONG / 2) long.push(`${what}: ${length}`);
+      }
+      expect(long, door).toEqual([]);
+      await raw.close();
+      await served.close();
+    },
+    60_000,
+  );
 });

@@ -37,16 +37,19 @@ onEveryStore("identity assertions", (at) => {
     ["a text as actor", (email) => ({ act: email })],
     ["no actor", () => ({ act: null })],
     ["one who may act", (email) => ({ may_act: { sub: "agent", email, email_verified: true } })],
-  ])("give a token of their subject, not of an actor, with %s (RFC 8693)", async (_what, claims) => {
-    const admin = await at().person("acme", { roles: ["Administrator"] });
-    const assertion = await made.company.assertion(claimsOf(claims(admin.email)));
-    const { status, body } = await present(assertion);
-    expect([status, body.scope]).toEqual([200, "read write"]);
-    const holder = await made.running.server.verifyToken(body.access_token);
-    expect(holder).toMatchObject({ clientId: made.clientId });
-    const credential = await made.running.server.findCredential(holder?.personId ?? "");
-    expect(credential).toMatchObject({ email: made.ann.email, tenantId: "acme" });
-  });
+  ])(
+    "give a token of their subject, not of an actor, with %s (RFC 8693)",
+    async (_what, claims) => {
+      const admin = await at().person("acme", { roles: ["Administrator"] });
+      const assertion = await made.company.assertion(claimsOf(claims(admin.email)));
+      const { status, body } = await present(assertion);
+      expect([status, body.scope]).toEqual([200, "read write"]);
+      const holder = await made.running.server.verifyToken(body.access_token);
+      expect(holder).toMatchObject({ clientId: made.clientId });
+      const credential = await made.running.server.findCredential(holder?.personId ?? "");
+      expect(credential).toMatchObject({ email: made.ann.email, tenantId: "acme" });
+    },
+  );
 
   verifies("RC-10");
   it.each([

@@ -7,10 +7,15 @@ import { DAY, formatDay } from "../../src/kit/clock.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { showEvidenceKey, writeEvidence } from "../../src/platform/admin/evidence.ts";
 import { verifyEvidence } from "../../src/platform/admin/verify-evidence.ts";
-import { type Head, signEvidenceHead, signEvidenceHeads } from "../../src/platform/evidence-heads.ts";
+import {
+  type Head,
+  signEvidenceHead,
+  signEvidenceHeads,
+} from "../../src/platform/evidence-heads.ts";
 import { appendEntries, findHead } from "../../src/platform/store/audit/chain.ts";
 import { formatHead } from "../../src/platform/store/audit/evidence.ts";
 import { nameKey } from "../../src/platform/store/audit/evidence-keys.ts";
+import { findLinkRow } from "../../src/platform/store/audit/retained-link.ts";
 import { AuditChainChanged, purgeEntries } from "../../src/platform/store/audit/purge.ts";
 import { computeUnkeyedHash } from "../../src/platform/store/audit-key.ts";
 import type { Db } from "../../src/platform/store/port.ts";
@@ -39,17 +44,10 @@ onEveryStore("the link that retention leaves", (at) => {
       await act(tx);
     });
   const append = (tenantId: string, number: number) =>
-    change((tx) =>
-      appendEntries(tx, at().store.auditKey, [entry(tenantId, number, at().clock())]),
-    );
+    change((tx) => appendEntries(tx, at().store.auditKey, [entry(tenantId, number, at().clock())]));
   const purge = (tenantId: string, count: number) =>
     at().store.transaction((tx) =>
-      purgeEntries(
-        tx,
-        at().store.auditKey,
-        tenantId,
-        at().clock() - (ENTRIES - count - 0.5) * DAY,
-      ),
+      purgeEntries(tx, at().store.auditKey, tenantId, at().clock() - (ENTRIES - count - 0.5) * DAY),
     );
   const write = async (tenantId: string): Promise<string> => {
     const path = join(folder, `${(files += 1)}.jsonl`);
@@ -90,7 +88,8 @@ onEveryStore("the link that retention leaves", (at) => {
     return { tenantId, head };
   };
 
-  const TAMPERED: [what: string, purged: number, act: (tx: Db, id: string) => Promise<unknown>][] = [
+  type Act = (tx: Db, id: string, other: string) => Promise<unknown>;
+  const TAMPERED: [what: string, purged: number, act: Act][] = [
     ["changed", PURGED, (tx, id) => updateLink(tx, id, { link: FALSE_LINK })],
     [
       "changed, with its code taken away",
@@ -111,9 +110,8 @@ onEveryStore("the link that retention leaves", (at) => {
     [
       "that of another log",
       PURGED,
-      async (tx, id) => {
-        const other = await start();
-        const [row] = await listRows(other.tenantId);
+      async (tx, id, other) => {
+        const row = await findLinkRow(tx, other, PURGED);
         await updateLink(tx, id, { link: row?.link ?? "", mac: row?.mac ?? "" });
       },
     ],
@@ -125,8 +123,8 @@ onEveryStore("the link that retention leaves", (at) => {
       const { tenantId } = await start(purged);
       expect(await verify(tenantId)).toMatchObject({ ok: true, evidence: null });
       const before = await listRows(tenantId);
-      if (_what === "that of another log") await start();
-      await change((tx) => act(tx, tenantId));
+      const other = await start();
+      await change((tx) => act(tx, tenantId, other.tenantId));
       await expect(signEvidenceHead(needs(), tenantId)).rejects.toThrow(LINK_CHANGED);
       await expect(write(tenantId)).rejects.toThrow(`of entry number ${purged}`);
       expect(await verify(tenantId)).toMatchObject({
@@ -154,7 +152,12 @@ onEveryStore("the link that retention leaves", (at) => {
       await change((tx) => updateLink(tx, tenantId, { link: FALSE_LINK }));
       const errors: unknown[] = [];
       const quiet = () => {};
-      const log = { error: (...line: unknown[]) => errors.push(line), warn: quiet, info: quiet, debug: quiet };
+      const log = {
+        error: (...line: unknown[]) => errors.push(line),
+        warn: quiet,
+        info: quiet,
+        debug: quiet,
+      };
       await signEvidenceHeads({ ...needs(), log });
       expect(JSON.stringify(errors)).toContain(`${LINK_CHANGED} of tenant ${tenantId}`);
     });
@@ -271,7 +274,7 @@ onEveryStore("the link that retention leaves", (at) => {
         }
       });
       expect(rows).toHaveLength(1);
-      await isRefused(tenantId, "were changed at the end of the audit log");
+      await isRefused(tenantId, /were changed at the end of the audit log|Entry entry-13/);
     });
   });
 });

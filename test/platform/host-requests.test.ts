@@ -76,7 +76,9 @@ onEveryStore(
       const statuses = [];
       for (let index = 0; index < 6; index += 1) {
         const body = { accessToken: tokens[index % 2] };
-        statuses.push((await at().call("POST", "/authentication/v1/verify-session", { body })).status);
+        statuses.push(
+          (await at().call("POST", "/authentication/v1/verify-session", { body })).status,
+        );
       }
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
     });

@@ -42,9 +42,7 @@ describe.each(dialects)("links from before they had codes ($name)", (dialect) =>
   };
   const timeOf = (index: number): number => systemClock() - (ENTRIES - index) * DAY;
   const purge = (store: Store, tenantId: string, count: number) =>
-    store.transaction((tx) =>
-      purgeEntries(tx, store.auditKey, tenantId, timeOf(count) - DAY / 2),
-    );
+    store.transaction((tx) => purgeEntries(tx, store.auditKey, tenantId, timeOf(count) - DAY / 2));
 
   const writeLog = async (store: Store, tenantId: string): Promise<void> => {
     await createTenant(
@@ -110,8 +108,7 @@ describe.each(dialects)("links from before they had codes ($name)", (dialect) =>
         const isGood = tenantId !== "changed";
         expect(await verifyAudit(needs, tenantId)).toMatchObject({ ok: isGood });
         if (isGood) expect(await purge(store, tenantId, PURGED + 1)).toBe(1);
-        else
-          await expect(purge(store, tenantId, PURGED + 1)).rejects.toThrow(AuditChainChanged);
+        else await expect(purge(store, tenantId, PURGED + 1)).rejects.toThrow(AuditChainChanged);
       }
     } finally {
       await store.close();

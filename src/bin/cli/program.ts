@@ -115,7 +115,10 @@ const createEvidenceCommand = (define: Define): Command =>
   )
     .argument("<file>")
     .requiredOption("--key <file>", "the public key, as admin audit key prints it, or PEM")
-    .option("--head <file...>", "compare with heads that you keep, as admin audit head prints them");
+    .option(
+      "--head <file...>",
+      "compare with heads that you keep, as admin audit head prints them",
+    );
 
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.

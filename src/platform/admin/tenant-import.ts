@@ -5,6 +5,7 @@ import type { Seal } from "../../kit/seal.ts";
 import type { FileStore } from "../files/port.ts";
 import { claimFiles, isConnectionId } from "../files/unclaimed.ts";
 import { pauseChain } from "../store/audit/chain.ts";
+import { startLinks } from "../store/audit/retained-link.ts";
 import { toSignerId } from "../store/audit-key.ts";
 import { planJobs } from "../services/waiting-jobs.ts";
 import { insertAll } from "../store/engine/bulk-writes.ts";

@@ -28,7 +28,11 @@ export type AuditKey = {
   head(tenantId: string, head: AuditHead): string;
   keptHead(kept: KeptHead): string;
   /** The code of the unkeyed link of the last entry that retention has removed, bound to that entry's own code. */
-  retained(tenantId: string, end: Pick<AuditHead, "purged_seq" | "purged_hash">, link: string): string;
+  retained(
+    tenantId: string,
+    end: Pick<AuditHead, "purged_seq" | "purged_hash">,
+    link: string,
+  ): string;
   /** The code of the manifest of an exported tenant. */
   manifest(text: string): string;
 };

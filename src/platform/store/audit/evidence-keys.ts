@@ -64,12 +64,7 @@ const openRow = (row: EvidenceKeyRow, seal: Pick<Seal, "open">): EvidenceKey => 
 
 /** Whether a key has signed a statement. `publicKey` is SPKI, base64. */
 export const isSignedBy = (publicKey: string, statement: string, signature: string): boolean =>
-  verify(
-    null,
-    Buffer.from(statement),
-    readPublicKey(publicKey),
-    Buffer.from(signature, "base64"),
-  );
+  verify(null, Buffer.from(statement), readPublicKey(publicKey), Buffer.from(signature, "base64"));
 
 /**
  * Finds a stored key that was added or changed in the database. The last one must be the public half of the one that
