@@ -5,7 +5,6 @@ import {
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
-  ResourceNotFoundError,
   type Result,
   Server,
   SERVER_INFO_META_KEY,
@@ -31,7 +30,6 @@ import {
   type SharedSubscriptions,
 } from "./resources/shared-subscriptions.ts";
 import { createWatches } from "./resources/watches.ts";
-import { isLong, MAX_SHOWN_URI } from "./resources/address.ts";
 import { guardErrors } from "./results/protocol-errors.ts";
 import { sanitizeLine } from "./results/sanitize.ts";
 import { createServerInfo, identify, type Identity, type ServerInfo } from "./server-info.ts";
@@ -183,8 +181,7 @@ const readIssues = (error: unknown): readonly Issue[] | undefined => {
 };
 
 /**
- * Refuses parameters that are not of their method's form with -32602; to the SDK they are an internal error. URIs that no
- * resource can have reach no handler. Each
+ * Refuses parameters that are not of their method's form with -32602; to the SDK they are an internal error. Each
  * response of 2026 names the server, and only that of `server/discover` has its icons and description too.
  */
 class CheckedServer extends Server {
@@ -196,11 +193,6 @@ class CheckedServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const handle = super._wrapHandler(method, handler);
     return async (request, context) => {
-      const uri = request.params?.["uri"];
-      // Of any method, those of the skills extension included, whose errors repeat it.
-      if (typeof uri === "string" && isLong(uri)) {
-        throw new ResourceNotFoundError(sanitizeLine(uri, MAX_SHOWN_URI));
-      }
       try {
         const result = await handle(request, context);
         if (method !== "server/discover") return result;
