@@ -13,6 +13,9 @@ export type Refusal = { id: MessageId | null; code: number; message: string };
 /** A message for the SDK (the value itself where nothing was repaired), an answer to one that is not passed on, or one that has no answer. */
 export type Reading = { message: Fields } | { refusal: Refusal } | "ignored";
 
+/** No method, tool or prompt has a longer name, and no resource a longer URI. The SDK's errors repeat them whole. */
+const MAX_NAME_LENGTH = 8192;
+
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 
@@ -67,6 +70,19 @@ const findCallFault = ({ name, arguments: args }: Fields): [number, string] | un
   return [INVALID_PARAMS, `The member params.arguments must be an object; ${describe(args)}.`];
 };
 
+const isTooLong = (name: unknown): boolean =>
+  typeof name === "string" && name.length > MAX_NAME_LENGTH;
+
+const findLongName = ({ name, uri }: Fields): [number, string] | undefined => {
+  const member = isTooLong(name) ? "name" : isTooLong(uri) ? "uri" : undefined;
+  return member === undefined
+    ? undefined
+    : [
+        INVALID_PARAMS,
+        `The member params.${member} must have at most ${MAX_NAME_LENGTH} characters.`,
+      ];
+};
+
 /** Returns the reason why a request or notification cannot be handled; undefined for a good one. */
 const findFault = ({
   jsonrpc,
@@ -79,11 +95,15 @@ const findFault = ({
   if (typeof method !== "string") {
     return [INVALID_REQUEST, `The member method must be a text; ${describe(method)}.`];
   }
+  if (isTooLong(method)) {
+    return [INVALID_REQUEST, `The member method must have at most ${MAX_NAME_LENGTH} characters.`];
+  }
   const isCall = method === "tools/call";
   if ((isCall || params !== undefined) && !isRecord(params)) {
     return [INVALID_PARAMS, `The member params must be an object; ${describe(params)}.`];
   }
-  return isCall && isRecord(params) ? findCallFault(params) : undefined;
+  if (!isRecord(params)) return undefined;
+  return findLongName(params) ?? (isCall ? findCallFault(params) : undefined);
 };
 
 const readId = (fields: Fields): MessageId | null | undefined => {

@@ -31,6 +31,7 @@ import {
 } from "./resources/shared-subscriptions.ts";
 import { createWatches } from "./resources/watches.ts";
 import { guardErrors } from "./results/protocol-errors.ts";
+import { sanitizeLine } from "./results/sanitize.ts";
 import { createServerInfo, identify, type Identity, type ServerInfo } from "./server-info.ts";
 import { isSkillUri } from "./skills/skill-files.ts";
 import { createSkills, type ReadSkill, type ServeSkills } from "./skills/skills.ts";
@@ -144,9 +145,10 @@ const serveReads = (server: Server, { log, find }: HandlerContext, readSkill: Re
   server.setRequestHandler(
     "resources/read",
     guardErrors(log, "resources/read", async ({ params }, context: ServerContext) => {
-      if (isSkillUri(params.uri)) return readSkill(params.uri, context);
+      const { uri } = params;
+      if (isSkillUri(uri)) return readSkill(uri, context);
       return withReadScope(context, ({ readResource }) =>
-        readResource(params.uri, { tool: "resources.read", signal: context.mcpReq.signal }),
+        readResource(uri, { tool: "resources.read", signal: context.mcpReq.signal }),
       );
     }),
   );
@@ -168,6 +170,9 @@ const serveReads = (server: Server, { log, find }: HandlerContext, readSkill: Re
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 type Issue = { path: PropertyKey[]; message: string };
+
+/** Faults that an error names, and their length: they repeat names that the request has. */
+const [MOST_FAULTS, FAULT_LENGTH] = [10, 200];
 
 /** Returns the faults that the SDK found in a request's parameters; they are the JSON text of its error. */
 const readIssues = (error: unknown): readonly Issue[] | undefined => {
@@ -195,8 +200,14 @@ class CheckedServer extends Server {
       } catch (error) {
         const issues = readIssues(error);
         if (issues === undefined) throw error;
-        const faults = issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${faults.join("; ")}`);
+        const faults = issues
+          .slice(0, MOST_FAULTS)
+          .map(({ path, message }) => sanitizeLine(`${path.join(".")}: ${message}`, FAULT_LENGTH));
+        const more = issues.length > MOST_FAULTS ? ` and ${issues.length - MOST_FAULTS} more` : "";
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `${method}: ${faults.join("; ")}${more}`,
+        );
       }
     };
   }

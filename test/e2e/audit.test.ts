@@ -49,6 +49,7 @@ describe("the audit log from the command line", () => {
       ok: true,
       firstBadId: null,
       fault: null,
+      evidence: null,
       unkeyed: null,
     };
     const whole = await cli("admin", "audit", "verify", "acme");
@@ -99,13 +100,15 @@ describe("the audit log from the command line", () => {
   verifies("RC-20");
   it("writes evidence that is checked with the public key, in another folder and without a key", async () => {
     await create("proved");
+    const head = await cli("admin", "audit", "head", "proved");
+    await writeFile(join(folder, "kept.json"), head.stdout);
     const key = await cli("admin", "audit", "key");
     await writeFile(join(folder, "key.json"), key.stdout);
     const days = ["--from", "2026-01-01", "--to", "2099-12-31"];
     const written = await cli("admin", "audit", "evidence", "proved", "proof.jsonl", ...days);
     expect([written.status, JSON.parse(written.stdout)]).toEqual([
       0,
-      { file: "proof.jsonl", tenantId: "proved", entries: 1, heads: 1 },
+      { file: "proof.jsonl", tenantId: "proved", entries: 1, heads: 2 },
     ]);
     const check = ["verify-evidence", "proof.jsonl", "--key", "key.json"];
     const elsewhere = { RECEIVABLES_DATA: join(folder, "elsewhere") };
@@ -113,6 +116,13 @@ describe("the audit log from the command line", () => {
     expect([whole.status, JSON.parse(whole.stdout)]).toEqual([
       0,
       expect.objectContaining({ ok: true, entries: 1 }),
+    ]);
+    const compared = await run([...check, "--head", "kept.json"], elsewhere);
+    expect(JSON.parse(compared.stdout)).toMatchObject({ ok: true, compared: 1 });
+    const foreign = await run([...check, "--head", "key.json"], elsewhere);
+    expect([foreign.status, foreign.stderr]).toEqual([
+      1,
+      expect.stringContaining("head is neither"),
     ]);
     const text = await readFile(join(folder, "proof.jsonl"), "utf8");
     await writeFile(join(folder, "proof.jsonl"), text.replace("admin.", "other."));

@@ -40,7 +40,7 @@ const makeFormer = async (database: Database): Promise<void> => {
     for (const table of ["evidence_heads", "evidence_keys"]) {
       await sql`drop table ${sql.ref(table)}`.execute(tx);
     }
-    // Of the step after it.
+    // Of the steps after it. That of the last one is gone with its table.
     await sql`drop index disputes_precedents`.execute(tx);
     await sql`delete from kysely_migration where name >= ${STEP}`.execute(tx);
   });

@@ -105,6 +105,24 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
     await Promise.all([ann.client.close(), bob.client.close()]);
   });
 
+  verifies("C-114");
+  it("a session watches at most 100 resources, also of one schedule", async () => {
+    const bob = await as("bob read");
+    if (mode === "auto") {
+      const uris = Array.from({ length: 101 }, (_, at) => `${RUNS}/run-${at}`);
+      await expect(bob.client.listen({ resourceSubscriptions: uris })).rejects.toThrow(
+        "at most 100 resources",
+      );
+    } else {
+      for (let at = 0; at < 100; at += 1) await bob.subscribe(`${RUNS}/run-${at}`);
+      await expect(bob.subscribe(`${RUNS}/run-100`)).rejects.toThrow("at most 100 subscriptions");
+      await bob.subscribe(`${RUNS}/run-7`);
+      await bob.client.unsubscribeResource({ uri: `${RUNS}/run-7` });
+      await bob.subscribe(`${RUNS}/run-100`);
+    }
+    await bob.client.close();
+  });
+
   it.each(["unsubscribes", "disconnects"])(
     "the platform is not polled any more after the host %s",
     async (how) => {

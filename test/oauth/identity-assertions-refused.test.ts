@@ -40,6 +40,10 @@ onEveryStore("identity assertions", (at) => {
     ["an unknown person", { email: "nobody@acme.example" }],
     ["a person of another domain", { email: "ann@elsewhere.example" }],
     ["an empty e-mail address", { email: "" }],
+    [
+      "an e-mail address of an actor alone",
+      { email: undefined, act: { sub: "a", email: "ann@acme.example", email_verified: true } },
+    ],
     ["a pattern as e-mail address", { email: "%@acme.example" }],
     ["the type of an ID token", {}, { typ: "JWT" }],
     ["the type of an access token", {}, { typ: "at+jwt" }],

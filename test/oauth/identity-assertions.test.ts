@@ -3,7 +3,7 @@ import { createNetworks } from "../../src/kit/network.ts";
 import { deleteClient } from "../../src/platform/admin/clients.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { rowsOf } from "../support/audit.ts";
-import { ASSERTION_TYPE, signClientAssertion } from "../support/client-keys.ts";
+import { ASSERTION_TYPE, type Claims, signClientAssertion } from "../support/client-keys.ts";
 import { askToken, directoryOf, type Running, startAuthorization } from "../support/oauth.ts";
 import { DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -29,6 +29,27 @@ onEveryStore("identity assertions", (at) => {
       .map(({ action }) => action);
     expect(actions).toContain("auth.person_signed_in");
   });
+
+  verifies("RC-10");
+  it.each<[string, (admin: string) => Claims]>([
+    ["an actor", (email) => ({ act: { sub: "agent", email, email_verified: true } })],
+    ["several actors", (email) => ({ act: { sub: "a", act: { sub: "b", email } } })],
+    ["a text as actor", (email) => ({ act: email })],
+    ["no actor", () => ({ act: null })],
+    ["one who may act", (email) => ({ may_act: { sub: "agent", email, email_verified: true } })],
+  ])(
+    "give a token of their subject, not of an actor, with %s (RFC 8693)",
+    async (_what, claims) => {
+      const admin = await at().person("acme", { roles: ["Administrator"] });
+      const assertion = await made.company.assertion(claimsOf(claims(admin.email)));
+      const { status, body } = await present(assertion);
+      expect([status, body.scope]).toEqual([200, "read write"]);
+      const holder = await made.running.server.verifyToken(body.access_token);
+      expect(holder).toMatchObject({ clientId: made.clientId });
+      const credential = await made.running.server.findCredential(holder?.personId ?? "");
+      expect(credential).toMatchObject({ email: made.ann.email, tenantId: "acme" });
+    },
+  );
 
   verifies("RC-10");
   it.each([

@@ -136,6 +136,7 @@ onEveryStore("the chain of the audit log", (at) => {
         ok: false,
         firstBadId: null,
         fault: "entry_changed",
+        evidence: null,
         unkeyed: null,
         ...verdict,
       });
@@ -194,6 +195,7 @@ onEveryStore("the chain of the audit log", (at) => {
       ok: true,
       firstBadId: null,
       fault: null,
+      evidence: null,
       unkeyed: null,
     });
     await expect(verifyAudit(at(), "unknown")).rejects.toThrow("no tenant");

@@ -79,6 +79,7 @@ onEveryStore("evidence of an audit log", (at) => {
       tenantId,
       entries: ENTRIES + 1,
       heads: 2,
+      compared: 0,
       fault: null,
       id: null,
     });

@@ -66,6 +66,23 @@ onEveryStore(
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
     });
 
+    verifies("C-116");
+    it("count checks of sessions by person, too", async () => {
+      const { email, password } = await at().tenant("checked");
+      at().clock.advance(2 * MINUTE);
+      const login = () =>
+        at().call("POST", "/authentication/v1/login", { body: { email, password } });
+      const tokens = [await login(), await login()].map(({ body }) => String(body.accessToken));
+      const statuses = [];
+      for (let index = 0; index < 6; index += 1) {
+        const body = { accessToken: tokens[index % 2] };
+        statuses.push(
+          (await at().call("POST", "/authentication/v1/verify-session", { body })).status,
+        );
+      }
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    });
+
     it("count logins from a known address, for each person there", async () => {
       const [one, two] = [await at().tenant("one"), await at().tenant("two")];
       at().clock.advance(2 * MINUTE);

@@ -23,8 +23,8 @@ const trustKeys = (trusted: Set<string>, keys: readonly Values[]): void => {
   }
 };
 
-/** Returns null for whole evidence; else what is wrong, with the id of the entry where one shows it. */
-export const checkEvidence = (path: string, pem: string): string | null => {
+/** Returns null for whole evidence; else what is wrong, with the id of the entry. `kept`: heads that the auditor has. */
+export const checkEvidence = (path: string, pem: string, kept: Values[] = []): string | null => {
   const text = readFileSync(path, "utf8").trimEnd();
   const lines = text.split("\n").map((line) => JSON.parse(line) as Values);
   const of = (type: string): Values[] => lines.filter((line) => line["type"] === type);
@@ -42,14 +42,14 @@ export const checkEvidence = (path: string, pem: string): string | null => {
   if (!holds(range, ["receivables-range", tenantId, from, to, ...ends, signedAt])) return "the end";
   if (range["key"] !== of("key").at(-1)?.["id"]) return "a replaced key";
   let [seq, link]: [number, string] = [before.seq, before.link];
-  const links = new Map<number, string>();
+  const links = new Map<number, string>([[seq, link]]);
   for (const { entry, link: claimed } of of("entry")) {
     link = sha256(`${link}\n${JSON.stringify(entry)}`);
     if (entry[0] !== tenantId || entry[1] !== seq + 1 || link !== claimed) return entry[2];
     links.set((seq = entry[1]), link);
   }
   if (seq !== end.seq || link !== end.link) return lastId;
-  for (const head of of("head")) {
+  for (const head of [...of("head"), ...kept]) {
     const { tenantId: of, seq: last, link: claimed, signedAt: at } = head;
     if (!holds(head, ["receivables-head", of, last, claimed, at])) return `head ${last}`;
     if (of !== tenantId || (links.get(last) ?? claimed) !== claimed) return `head ${last}`;

@@ -114,7 +114,11 @@ const createEvidenceCommand = (define: Define): Command =>
     evidence("runVerifyEvidence"),
   )
     .argument("<file>")
-    .requiredOption("--key <file>", "the public key, as admin audit key prints it, or PEM");
+    .requiredOption("--key <file>", "the public key, as admin audit key prints it, or PEM")
+    .option(
+      "--head <file...>",
+      "compare with heads that you keep, as admin audit head prints them",
+    );
 
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.

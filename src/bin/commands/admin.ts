@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
+import { createMasterKeyReader } from "../../config/folder.ts";
 import { getMessage } from "../../kit/error.ts";
 import {
   type Fault,
@@ -169,6 +170,7 @@ const FAULTS: Record<Fault, (verdict: Verdict) => string> = {
     `it is valid up to entry number ${sealedTo}; later ones are missing.`,
   head_changed: () => "the row that records its end was changed.",
   not_sealed: () => "its entries have no key.",
+  evidence_changed: ({ evidence }) => String(evidence),
   kept_head_differs: () =>
     "the stored head is not in it: it was replaced, or restored to an older state.",
   kept_head_purged: () =>
@@ -193,7 +195,7 @@ export const runAuditVerify = async (
   const text = head === undefined ? undefined : await readHead(io, head);
   const verdict = await withStore(io, async (base) =>
     verifyAudit(
-      base,
+      { ...base, masterKey: await createMasterKeyReader(io.config)() },
       tenantId,
       text === undefined ? undefined : readSignedHead(base, tenantId, text),
     ),

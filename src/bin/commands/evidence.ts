@@ -38,16 +38,20 @@ export const runAuditEvidence = (
     return { file: path, ...(await writeEvidence(await toNeeds(io, base), tenantId, span)) };
   });
 
+const readInput = (what: string, path: string): Promise<string> =>
+  readFile(path, "utf8").catch((error: unknown) => {
+    throw new Problem("not_found", `The ${what} ${path} cannot be read: ${getMessage(error)}`);
+  });
+
 /** Prints the verdict; throws if the evidence was altered. */
 export const runVerifyEvidence = async (
   io: Io,
   path: string,
-  { key }: { key: string },
+  { key, head = [] }: { key: string; head?: string[] },
 ): Promise<void> => {
-  const text = await readFile(key, "utf8").catch((error: unknown) => {
-    throw new Problem("not_found", `The key ${key} cannot be read: ${getMessage(error)}`);
-  });
-  const verdict = await verifyEvidence(path, text);
+  const text = await readInput("key", key);
+  const heads = await Promise.all(head.map((kept) => readInput("head", kept)));
+  const verdict = await verifyEvidence(path, text, heads);
   io.print({ file: path, ...verdict });
   if (verdict.fault !== null) throw new Error(`${path} is no evidence: ${verdict.fault}`);
 };

@@ -1,6 +1,7 @@
 import {
   createMcpHandler,
   type McpHttpHandler,
+  ProtocolErrorCode,
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
@@ -12,6 +13,7 @@ import {
   parseListenUris,
   watchResources,
 } from "../resources/subscriptions.ts";
+import { WATCH_LIMITS } from "../resources/watches.ts";
 import type { RightsSource } from "../lists.ts";
 import type { BuildServer } from "../server.ts";
 
@@ -30,14 +32,11 @@ type ListenContext = ListenNeeds & {
   open: Map<McpHttpHandler, string>;
 };
 
-const tooMany = (body: unknown): Response =>
+const refuse = (body: unknown, code: number, message: string): Response =>
   Response.json({
     jsonrpc: "2.0",
     id: isRecord(body) ? (body["id"] ?? null) : null,
-    error: {
-      code: -32_603,
-      message: `At most ${MAX_PER_CALLER} requests to listen can be open at a time.`,
-    },
+    error: { code, message },
   });
 
 /** The lists that follow from the rights of a caller. */
@@ -54,11 +53,16 @@ const openStream = async (
   parsedBody: unknown,
 ): Promise<Response> => {
   const { params } = (parsedBody ?? {}) as { params?: unknown };
+  const uris = parseListenUris(params);
+  if (uris.length > WATCH_LIMITS.max) {
+    const message = `A request to listen names at most ${WATCH_LIMITS.max} resources.`;
+    return refuse(parsedBody, ProtocolErrorCode.InvalidParams, message);
+  }
   let notify: ((event: ServerEvent) => void) | undefined;
   const { begun, end } = watchResources(
     { ...subscriptions, log },
     { http: { authInfo } },
-    parseListenUris(params),
+    uris,
     (uri) => notify?.({ kind: "resource_updated", uri }),
   );
   const unfollow = rights.onChange({ http: { authInfo } }, () => {
@@ -99,9 +103,9 @@ export const createListenHandler = (needs: ListenNeeds): ListenHandler => {
     async handle(request, authInfo, parsedBody) {
       const { id } = authInfo.extra.caller;
       const count = [...context.open.values()].filter((caller) => caller === id).length;
-      return count < MAX_PER_CALLER
-        ? openStream(context, request, authInfo, parsedBody)
-        : tooMany(parsedBody);
+      if (count < MAX_PER_CALLER) return openStream(context, request, authInfo, parsedBody);
+      const message = `At most ${MAX_PER_CALLER} requests to listen can be open at a time.`;
+      return refuse(parsedBody, ProtocolErrorCode.InternalError, message);
     },
     async close() {
       await Promise.all([...context.open.keys()].map((handler) => handler.close()));

@@ -3,7 +3,9 @@ import { EXPORT_RUNS } from "../results/resource-uris.ts";
 const MAX_NAME_LENGTH = 256;
 /** No URI of a record is longer: two names, each character of which takes twelve when it is encoded. */
 export const MAX_URI_LENGTH = 8192;
-const isLong = (uri: string): boolean => uri.length > MAX_URI_LENGTH;
+export const isLong = (uri: string): boolean => uri.length > MAX_URI_LENGTH;
+/** The most characters of a foreign URI that an error repeats. */
+export const MAX_SHOWN_URI = 300;
 
 /** Decodes one path segment; undefined for an invalid, empty or overlong one. */
 const decodeName = (text: string): string | undefined => {

@@ -22,7 +22,8 @@ import {
   SAVED,
 } from "../results/resource-uris.ts";
 import {
-  MAX_URI_LENGTH,
+  isLong,
+  MAX_SHOWN_URI,
   parseAttachmentUri,
   parseLastName,
   parseName,
@@ -38,8 +39,6 @@ import { readViewResource } from "./view-resources.ts";
 /** `brief`: codes and names of the configuration alone. `cursor`: of an earlier page of the resource. */
 type ReadOptions = CallOptions & { signal: AbortSignal; brief?: boolean; cursor?: string };
 type CallsOf = Omit<ReadOptions, "cursor">;
-/** The most characters of an unknown URI that an error repeats. */
-const MAX_SHOWN = 300;
 
 export type ReadResource = (uri: string, options: CallsOf) => Promise<ReadResourceResult>;
 
@@ -193,9 +192,7 @@ export const createReadContent = (
   const routes = selectRoutes(context, files);
   return async (address, { cursor, ...options }) => {
     // Before anything walks it, or repeats it.
-    if (address.length > MAX_URI_LENGTH) {
-      throw new ResourceNotFoundError(address.slice(0, MAX_SHOWN));
-    }
+    if (isLong(address)) throw new ResourceNotFoundError(address.slice(0, MAX_SHOWN_URI));
     const text = own.get(address);
     if (text !== undefined) return { mimeType: "text/markdown", text };
     const { uri, ...at } = splitCursor(address);
@@ -204,7 +201,7 @@ export const createReadContent = (
       const content = route(context, uri, options, paging);
       if (content !== undefined) return withRest(await content, uri);
     }
-    throw new ResourceNotFoundError(sanitizeLine(uri, MAX_SHOWN));
+    throw new ResourceNotFoundError(sanitizeLine(uri, MAX_SHOWN_URI));
   };
 };
 
@@ -212,7 +209,7 @@ export const createReadContent = (
 export const createReadResource =
   (readContent: ReadContent, tools: readonly { name: string }[]): ReadResource =>
   async (uri, options) => {
-    const view = uri.length > MAX_URI_LENGTH ? undefined : await readViewResource(uri, tools);
+    const view = isLong(uri) ? undefined : await readViewResource(uri, tools);
     if (view !== undefined) return view;
     try {
       const read: FileContent & { nextCursor?: string } = await readContent(uri, options);
@@ -239,7 +236,7 @@ export const createReadForTool =
       return await readContent(uri, options);
     } catch (error) {
       if (!(error instanceof ResourceNotFoundError)) throw error;
-      const shown = JSON.stringify(sanitizeLine(uri, MAX_SHOWN));
+      const shown = JSON.stringify(sanitizeLine(uri, MAX_SHOWN_URI));
       throw new Problem(
         "not_found",
         `No resource has the URI ${shown}; known: ${known.join(", ")}.`,

@@ -1,15 +1,15 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  type Server,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { RequestAuth } from "../caller.ts";
 import { guardErrors } from "../results/protocol-errors.ts";
 import { parseRunUri } from "./address.ts";
-import { cannotSubscribe, subscribe, type SubscriptionContext } from "./subscriptions.ts";
-import { type Subscription, WATCH_LIMITS } from "./watches.ts";
+import {
+  cannotSubscribe,
+  checkSubscriptions,
+  subscribe,
+  type SubscriptionContext,
+} from "./subscriptions.ts";
+import type { Subscription } from "./watches.ts";
 
 /** The subscriptions of sessions, which any node takes and the node with the session's stream serves. */
 export type SharedSubscriptions = {
@@ -40,12 +40,10 @@ export const serveSharedSubscriptions = (
         // Checks that the caller may read the resource, too.
         const { ended } = await subscription.begun;
         const known = await shared.listSubscriptions(session);
-        if (known.length >= WATCH_LIMITS.max && !known.some((one) => one.uri === uri)) {
-          throw new ProtocolError(
-            ProtocolErrorCode.InvalidRequest,
-            `A session has at most ${WATCH_LIMITS.max} subscriptions; unsubscribe from one first.`,
-          );
-        }
+        checkSubscriptions(
+          known.map((one) => one.uri),
+          uri,
+        );
         await shared.subscribe(session, uri, ended);
       } finally {
         subscription.end();

@@ -6,11 +6,12 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { toErrorFields, type Log } from "../../kit/log.ts";
-import { parseRunUri } from "./address.ts";
+import { MAX_SHOWN_URI, parseRunUri } from "./address.ts";
 import { type Caller, checkScope, type RequestAuth } from "../caller.ts";
 import { guardErrors } from "../results/protocol-errors.ts";
 import { EXPORT_RUNS } from "../results/resource-uris.ts";
-import type { RunsState, Watches, Subscription } from "./watches.ts";
+import { sanitizeLine } from "../results/sanitize.ts";
+import { type RunsState, type Watches, type Subscription, WATCH_LIMITS } from "./watches.ts";
 
 /** The tool name of these requests in the platform's audit log. */
 const TOOL = "resources.subscribe";
@@ -57,8 +58,17 @@ export const cannotSubscribe = (uri: string): ProtocolError =>
   new ProtocolError(
     ProtocolErrorCode.InvalidParams,
     `This resource has no change notifications. Subscribe to ${EXPORT_RUNS}{scheduleId} or ${EXPORT_RUNS}{scheduleId}/{runId}.`,
-    { uri },
+    { uri: sanitizeLine(uri, MAX_SHOWN_URI) },
   );
+
+/** @throws {ProtocolError} where a session has as many subscriptions as it may have, and none to this resource */
+export const checkSubscriptions = (uris: readonly string[], uri: string): void => {
+  if (uris.length < WATCH_LIMITS.max || uris.includes(uri)) return;
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidRequest,
+    `A session has at most ${WATCH_LIMITS.max} subscriptions; unsubscribe from one first.`,
+  );
+};
 
 /** Serves `resources/subscribe` for hosts of the protocol of 2025, as long as their server lives. */
 export const serveSubscriptions = (
@@ -74,6 +84,7 @@ export const serveSubscriptions = (
   server.setRequestHandler(
     "resources/subscribe",
     guardErrors(log, "resources/subscribe", async ({ params: { uri } }, context: ServerContext) => {
+      checkSubscriptions([...open.keys()], uri);
       const subscription = await subscribe(subscriptions, context, uri, () => {
         server.sendResourceUpdated({ uri }).catch((error: unknown) => {
           log.debug("mcp.not_notified", toErrorFields(error));

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseIfJson } from "../../kit/json.ts";
+import { createSeal, type MasterKey } from "../../kit/seal.ts";
 import { findHead, selectChain } from "../store/audit/chain.ts";
 import {
   findSigner,
@@ -9,18 +10,22 @@ import {
   listAuditKeys,
   type StoreAuditKey,
 } from "../store/audit-key.ts";
-import { findTrustedHead } from "../evidence-heads.ts";
+import { checkStoredHead, findTrustedHead, type Ground, readGround } from "../evidence-heads.ts";
+import { computeLink, listHeads, listStrayLinks } from "../store/audit/evidence.ts";
+import { findEvidenceKey } from "../store/audit/evidence-keys.ts";
 import { type ChainEnd, advanceEnd } from "../store/audit/links.ts";
 import { isOtherKey, isSigned } from "../store/audit/signing.ts";
-import type { Store } from "../store/port.ts";
+import type { Snapshot, Store } from "../store/port.ts";
+import { SEALS } from "../store/sealed-columns.ts";
+import type { AuditLogRow } from "../store/tables/schema.ts";
 import { checkTenantExists } from "./tenants.ts";
 
 type Head = NonNullable<Awaited<ReturnType<typeof findHead>>>;
 
 /**
  * Why a log does not verify: its head row is missing; it was signed with another master key; an entry was changed;
- * entries are missing at the end; the head row was changed; entries without a key were never sealed; or a kept head
- * is not in the log, or can no longer be compared because retention has removed its entry.
+ * entries are missing at the end; the head row was changed; entries without a key were never sealed; what evidence rests
+ * on was changed; or a kept head is not in the log, or can no longer be compared because retention has removed its entry.
  */
 export type Fault =
   | "head_missing"
@@ -29,6 +34,7 @@ export type Fault =
   | "entries_missing"
   | "head_changed"
   | "not_sealed"
+  | "evidence_changed"
   | "kept_head_differs"
   | "kept_head_purged";
 
@@ -42,6 +48,8 @@ export type Verdict = {
   /** The first entry that does not follow the one before it, or was changed; null where no entry shows the fault. */
   firstBadId: string | null;
   fault: Fault | null;
+  /** What was changed of signed heads, their keys or the link that retention left; null where nothing was, or not checked. */
+  evidence: string | null;
   /** Entries up to this number are from before chains had a key; the seal covers them since then. */
   unkeyed: { to: number; sealedAt: string } | null;
 };
@@ -57,8 +65,12 @@ type Scan = {
 /** Reads a chain from its beginning up to its first fault, and counts the rest. */
 const scanChain = async (
   key: StoreAuditKey,
-  rows: AsyncIterable<Parameters<typeof advanceEnd>[2]>,
-  { head, kept }: { head: Head; kept: KeptHead | undefined },
+  rows: AsyncIterable<AuditLogRow>,
+  {
+    head,
+    kept,
+    follow,
+  }: { head: Head; kept: KeptHead | undefined; follow: (row: AuditLogRow) => void },
 ): Promise<Scan> => {
   let end: ChainEnd = { seq: head.purged_seq, hash: head.purged_hash, era: undefined };
   const scan: Omit<Scan, "end"> = {
@@ -79,6 +91,7 @@ const scanChain = async (
       scan.unkeyed = { to: end.seq, sealedAt: new Date(row.at).toISOString() };
     }
     if (row.seq === kept?.seq) scan.keptHash = row.hash;
+    follow(row);
     end = next;
   }
   return { ...scan, end };
@@ -107,24 +120,94 @@ const findFault = (
 
 const NO_HEAD: Head = { seq: 0, hash: "", purged_seq: 0, purged_hash: "", mac: "", key_id: "" };
 
-/** Verifies a tenant's audit log from its beginning: no entry was changed, removed, added or moved. */
+/** Compares signed heads with the entries that a scan goes through. */
+type EvidenceCheck = { follow(row: AuditLogRow): void; end(): string | null };
+
+const NO_CHECK: EvidenceCheck = { follow: () => {}, end: () => null };
+
+/** Calls `act` unless there is a fault already. Returns the fault. */
+const findProblem = (fault: string | null, act: () => void): string | null => {
+  if (fault !== null) return fault;
+  try {
+    act();
+    return null;
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+};
+
+const checkHeads = async (snapshot: Snapshot, ground: Ground): Promise<EvidenceCheck> => {
+  const { tenantId, head, keys, retained } = ground;
+  const heads = await listHeads(snapshot.db, tenantId, [
+    head.purged_seq + 1,
+    Number.MAX_SAFE_INTEGER,
+  ]);
+  const [stray] = await listStrayLinks(snapshot.db, tenantId, head.purged_seq);
+  let { link } = retained;
+  let fault: string | null =
+    stray === undefined
+      ? null
+      : `A link of entry number ${stray.seq} without a signature was added in the database (table evidence_heads).`;
+  return {
+    follow(row) {
+      link = computeLink(link, row);
+      const [next] = heads;
+      if (next?.seq !== row.seq) return;
+      heads.shift();
+      fault = findProblem(fault, () => checkStoredHead(keys, next, link));
+    },
+    end() {
+      const [left] = heads;
+      if (left === undefined) return fault;
+      return fault ?? `The signed head of entry number ${left.seq} is of no entry of the log.`;
+    },
+  };
+};
+
+/** Prepares the check of what evidence rests on; one that fails at once where the keys or the first link were changed. */
+const openEvidenceCheck = async (
+  { store, masterKey }: { store: Store; masterKey?: MasterKey },
+  snapshot: Snapshot,
+  tenantId: string,
+): Promise<EvidenceCheck> => {
+  if (masterKey === undefined) return NO_CHECK;
+  const { db } = snapshot;
+  try {
+    const signer = await findEvidenceKey(db, createSeal(masterKey, SEALS.evidence));
+    return await checkHeads(snapshot, await readGround(store, db, tenantId, signer));
+  } catch (error) {
+    if (error instanceof Problem) return { ...NO_CHECK, end: () => error.message };
+    throw error;
+  }
+};
+
+/**
+ * Verifies a tenant's audit log from its beginning: no entry was changed, removed, added or moved. With the master key,
+ * the signed heads are compared with it, too.
+ */
 export const verifyAudit = async (
-  { store }: { store: Store },
+  needs: { store: Store; masterKey?: MasterKey },
   tenantId: string,
   keptHead?: KeptHead,
 ): Promise<Verdict> => {
+  const { store } = needs;
   await checkTenantExists(store.read, tenantId);
   const { auditKey: key } = store;
   await using snapshot = await store.snapshot({ owner: tenantId });
   const found = await findHead(snapshot.db, tenantId);
   const head = found ?? NO_HEAD;
+  const { follow, end } = await openEvidenceCheck(needs, snapshot, tenantId);
   const rows = snapshot.stream(selectChain(snapshot.db, tenantId));
-  const scan = await scanChain(key, rows, { head, kept: keptHead });
-  const fault =
+  const scan = await scanChain(key, rows, { head, kept: keptHead, follow });
+  const inChain =
     found === undefined ? "head_missing" : findFault(key, tenantId, { scan, head, kept: keptHead });
+  // Where the chain itself was changed, heads disagree with it for that reason.
+  const evidence = inChain === null ? end() : null;
+  const fault = inChain ?? (evidence === null ? null : "evidence_changed");
   const { entries, firstBadId, unkeyed } = scan;
   const sealedTo = scan.end.seq;
-  return { tenantId, entries, sealedTo, ok: fault === null, firstBadId, fault, unkeyed };
+  return { tenantId, entries, sealedTo, ok: fault === null, firstBadId, fault, evidence, unkeyed };
 };
 
 const SignedHead = z.strictObject({

@@ -39,8 +39,7 @@ const Entry = z.strictObject({
 });
 export type Entry = z.infer<typeof Entry>;
 
-const Head = z.strictObject({
-  type: z.literal("head"),
+const KeptHead = z.strictObject({
   tenantId: Text,
   seq: z.int(),
   link: Text,
@@ -48,7 +47,19 @@ const Head = z.strictObject({
   key: Text,
   signature: Text,
 });
+/** A head that an auditor keeps. */
+export type KeptHead = z.infer<typeof KeptHead>;
+
+const Head = z.strictObject({ type: z.literal("head"), ...KeptHead.shape });
 export type Head = z.infer<typeof Head>;
+
+const Printed = z.object({ evidence: KeptHead });
+
+/** Reads a head from the output of `admin audit head`, or from a line of evidence; undefined for other text. */
+export const readKeptHead = (text: string): KeptHead | undefined => {
+  const value = parseIfJson(text);
+  return Printed.safeParse(value).data?.evidence ?? Head.safeParse(value).data;
+};
 
 const Range = z.strictObject({
   type: z.literal("range"),

@@ -4,28 +4,34 @@ import { pipeline } from "node:stream/promises";
 import { formatDayNumber, openCalendar, parseDay } from "../../contract/insights/calendar.ts";
 import { Problem } from "../../contract/errors.ts";
 import {
+  checkEnd,
   checkStoredHead,
   computeLast,
   type EvidenceNeeds,
   findBase,
-  findTrustedHead,
   followEntries,
+  type Ground,
+  proveLink,
+  readGround,
   readKey,
   signHead,
   toHead,
   toKeyNeeds,
 } from "../evidence-heads.ts";
 import {
-  type EvidenceKey,
   findEnds,
-  formatPublicKey,
-  formatStatement,
+  findNextHead,
   type Link,
-  listEvidenceKeys,
   listHeads,
-  replaceEvidenceKey,
   selectAfter,
 } from "../store/audit/evidence.ts";
+import {
+  type EvidenceKey,
+  formatPublicKey,
+  formatStatement,
+  listEvidenceKeys,
+  replaceEvidenceKey,
+} from "../store/audit/evidence-keys.ts";
 import { listCovered } from "../store/audit-key.ts";
 import type { Db, Snapshot } from "../store/port.ts";
 import { readTenant } from "../store/queries/tenants.ts";
@@ -52,15 +58,8 @@ export const showEvidenceKey = async (
 
 const toLine = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Formats the keys, the last of which signs the file. @throws {Problem} conflict where it was replaced meanwhile */
-const listKeyLines = async (db: Db, signer: EvidenceKey): Promise<string[]> => {
-  const keys = await listEvidenceKeys(db);
-  if (keys.at(-1)?.id !== signer.id)
-    throw new Problem(
-      "conflict",
-      "The key of evidence was replaced meanwhile. Repeat the command.",
-    );
-  return keys.map((key, index) =>
+const toKeyLines = (keys: Ground["keys"]): string[] =>
+  keys.map((key, index) =>
     toLine({
       type: "key",
       id: key.id,
@@ -74,7 +73,6 @@ const listKeyLines = async (db: Db, signer: EvidenceKey): Promise<string[]> => {
           }),
     }),
   );
-};
 
 type Span = { from: string; to: string };
 
@@ -123,27 +121,31 @@ const signRange = (key: EvidenceKey, range: Range, ends: RangeEnds, signedAt: st
   };
 };
 
-/** Writes the entries of a range with their links, and the heads that were signed within it. */
-async function* formatRange(
-  needs: EvidenceNeeds,
+type Parts = { key: EvidenceKey; ground: Ground; range: Range; written: WrittenEvidence };
+
+/**
+ * Writes the entries of a range with their links, and the heads that were signed within it. Follows the log to the next
+ * signed head, or to its end, which proves the last entries of the range.
+ */
+async function* formatEntries(
+  { store }: EvidenceNeeds,
   snapshot: Snapshot,
-  { key, range, written }: { key: EvidenceKey; range: Range; written: WrittenEvidence },
-): AsyncGenerator<string> {
+  { ground, range, written }: Parts,
+): AsyncGenerator<string, RangeEnds> {
   const { db } = snapshot;
-  const { tenantId, first, last } = range;
-  const { purged_seq: purgedSeq } = await findTrustedHead(db, needs.store.auditKey, tenantId);
-  const base = await findBase(db, tenantId, { seq: first - 1, purgedSeq });
+  const { tenantId, keys } = ground;
+  const { first, last } = range;
+  const base = await findBase(db, ground, first - 1);
   const heads = await listHeads(db, tenantId, [first, last]);
-  const keys = await listEvidenceKeys(db);
-  let before: Link = base;
-  let end: Link = base;
+  const next = await findNextHead(db, tenantId, last);
+  let before: Link = { seq: base.seq, link: base.link };
+  let [end, reached] = [before, { ...base }];
   let [firstId, lastId] = ["", ""];
-  const rows = snapshot.stream(selectAfter(db, tenantId, base, last));
-  for await (const { row, link } of followEntries(needs, tenantId, rows, base)) {
-    if (row.seq < first) {
-      before = { seq: row.seq, link };
-      continue;
-    }
+  const rows = snapshot.stream(selectAfter(db, tenantId, base, next?.seq ?? ground.head.seq));
+  for await (const { row, link } of followEntries(store, tenantId, rows, base)) {
+    reached = { seq: row.seq, link, hash: row.hash };
+    if (row.seq < first) before = { seq: row.seq, link };
+    if (row.seq < first || row.seq > last) continue;
     yield toLine({ type: "entry", previous: lastId, entry: listCovered(row), link });
     written.entries += 1;
     if (firstId === "") firstId = row.id;
@@ -156,26 +158,26 @@ async function* formatRange(
     heads.shift();
     written.heads += 1;
   }
-  const fresh = signHead(
-    key,
-    tenantId,
-    await computeLast(needs, snapshot, tenantId),
-    needs.clock(),
-  );
-  yield toLine({ type: "head", ...fresh });
-  written.heads += 1;
-  yield toLine(signRange(key, range, { before, end, firstId, lastId }, fresh.signedAt));
+  if (next === undefined) checkEnd(ground, reached);
+  else checkStoredHead(keys, next, reached.link);
+  return { before, end, firstId, lastId };
 }
 
 async function* format(
   needs: EvidenceNeeds,
   snapshot: Snapshot,
-  parts: { key: EvidenceKey; range: Range; written: WrittenEvidence },
+  parts: Parts,
 ): AsyncGenerator<string> {
-  const { tenantId, from, to } = parts.range;
+  const { key, ground, range, written } = parts;
+  const { tenantId, from, to } = range;
   yield toLine({ type: "evidence", format: FORMAT, tenantId, from, to });
-  for (const line of await listKeyLines(snapshot.db, parts.key)) yield line;
-  yield* formatRange(needs, snapshot, parts);
+  for (const line of toKeyLines(ground.keys)) yield line;
+  const ends = yield* formatEntries(needs, snapshot, parts);
+  const last = await computeLast(needs, snapshot, ground);
+  const fresh = signHead(key, tenantId, last, needs.clock());
+  yield toLine({ type: "head", ...fresh });
+  written.heads += 1;
+  yield toLine(signRange(key, range, ends, fresh.signedAt));
 }
 
 /**
@@ -193,6 +195,7 @@ export const writeEvidence = async (
   checkDays({ from, to });
   await checkTenantExists(store.read, tenantId);
   const key = await readKey(needs);
+  await proveLink(needs, tenantId, key);
   await using snapshot = await store.snapshot({ owner: tenantId });
   const found = await findRange(snapshot.db, tenantId, { from, to });
   if (found === undefined) {
@@ -202,10 +205,11 @@ export const writeEvidence = async (
     );
   }
   const written: WrittenEvidence = { tenantId, entries: 0, heads: 0 };
+  const ground = await readGround(store, snapshot.db, tenantId, key);
   const range = { tenantId, from, to, ...found };
   const file = await open(path, "wx", 0o600);
   try {
-    const lines = Readable.from(format(needs, snapshot, { key, range, written }));
+    const lines = Readable.from(format(needs, snapshot, { key, ground, range, written }));
     await pipeline(lines, file.createWriteStream({ flush: true }));
     return written;
   } catch (error) {

@@ -5,6 +5,7 @@ import type { Seal } from "../../kit/seal.ts";
 import type { FileStore } from "../files/port.ts";
 import { claimFiles, isConnectionId } from "../files/unclaimed.ts";
 import { pauseChain } from "../store/audit/chain.ts";
+import { startLinks } from "../store/audit/retained-link.ts";
 import { toSignerId } from "../store/audit-key.ts";
 import { planJobs } from "../services/waiting-jobs.ts";
 import { insertAll } from "../store/engine/bulk-writes.ts";
@@ -237,6 +238,7 @@ const open = async (
     const rows = done.rows + written + 1;
     await computeTotals(tx, tenantId);
     await insertAll(tx, "audit_heads", [head]);
+    await startLinks(tx, task.store.auditKey, head);
     const { files, audit } = done;
     const { entries, chain, wasValid } = audit;
     const former = { formerKeyId: task.manifest.audit.keyId, entries, chain, wasValid };

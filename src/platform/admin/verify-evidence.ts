@@ -10,11 +10,14 @@ import {
   Fault,
   type Head,
   type Key,
+  type KeptHead,
   type Numbered,
   type Range,
+  readKeptHead,
   readLines,
 } from "./evidence-lines.ts";
-import { formatHead, formatStatement, nameKey, readPublicKey } from "../store/audit/evidence.ts";
+import { formatHead } from "../store/audit/evidence.ts";
+import { formatStatement, nameKey, readPublicKey } from "../store/audit/evidence-keys.ts";
 
 /** The result of a check. `fault` says what is wrong and where; `id` names the entry, where there is one. */
 export type EvidenceVerdict = {
@@ -22,6 +25,8 @@ export type EvidenceVerdict = {
   tenantId: string | null;
   entries: number;
   heads: number;
+  /** The number of kept heads that the file was compared with, because it has their entries. */
+  compared: number;
   fault: string | null;
   id: string | null;
 };
@@ -68,8 +73,12 @@ type State = {
   /** The head in the line before, if that has one. */
   head: Head | undefined;
   range: Range | undefined;
+  /** Heads that the auditor keeps, and the links that the file has in their places. */
+  kept: readonly KeptHead[];
+  places: Map<number, { link: string; id: string | null }>;
   entries: number;
   heads: number;
+  compared: number;
 };
 
 /** Finds the trusted keys once all are known. @throws {Fault} for one that the given key does not vouch for */
@@ -133,6 +142,31 @@ const checkPlaceOfHead = ({ head, last }: State): void => {
   throw new Fault(`the head of entry number ${head.seq} stands in another place.`);
 };
 
+const recordPlace = (
+  { kept, places }: State,
+  seq: number,
+  place: { link: string; id: string | null },
+): void => {
+  if (kept.some((head) => head.seq === seq)) places.set(seq, place);
+};
+
+/** Compares the file with the heads that the auditor keeps. */
+const checkKept = (state: State): void => {
+  for (const head of state.kept) {
+    const subject = `the kept head of entry number ${head.seq}`;
+    checkTenant(state, subject, head.tenantId);
+    checkSigned(state, subject, { ...head, statement: formatHead(head.tenantId, head) });
+    const place = state.places.get(head.seq);
+    if (place === undefined) continue;
+    if (place.link !== head.link)
+      throw new Fault(
+        `${subject} was signed for other entries than those up to ${place.id ?? "that number"}: entries were changed since ${head.signedAt}, or the link that follows those that retention removed.`,
+        place.id,
+      );
+    state.compared += 1;
+  }
+};
+
 const checkEntry = (state: State, line: Entry): void => {
   const { previous, entry, link } = line;
   const [tenantId, seq, id] = entry;
@@ -148,6 +182,7 @@ const checkEntry = (state: State, line: Entry): void => {
     state.pending = { entry, link };
   }
   state.last = { seq, link, id };
+  recordPlace(state, seq, { link, id });
   state.entries += 1;
 };
 
@@ -167,6 +202,7 @@ const checkHead = (state: State, head: Head): void => {
     );
   checkPlaceOfHead(state);
   if (seq === last.seq) state.confirmed = last;
+  else recordPlace(state, seq, { link, id: null });
   state.head = head;
 };
 
@@ -207,6 +243,8 @@ const checkRange = (state: State, range: Range): void => {
     throw new Fault("the head that was signed with the range, before the last line, is missing.");
   if (from !== state.beginning?.from || to !== state.beginning.to)
     throw new Fault("the days of the first line are not those that were signed.");
+  recordPlace(state, before.seq, { link: before.link, id: null });
+  checkKept(state);
   state.range = range;
 };
 
@@ -239,8 +277,10 @@ const checkLines = async (bytes: AsyncIterable<Uint8Array>, state: State): Promi
   throw new Fault(`the file was cut off${place}: its signed last line is missing.`, last?.id);
 };
 
-const openState = (given: KeyObject): State => ({
+const openState = (given: KeyObject, kept: readonly KeptHead[]): State => ({
   given,
+  kept,
+  places: new Map(),
   beginning: undefined,
   keys: [],
   trusted: undefined,
@@ -252,6 +292,7 @@ const openState = (given: KeyObject): State => ({
   range: undefined,
   entries: 0,
   heads: 0,
+  compared: 0,
 });
 
 const toVerdict = (state: State, fault: Fault | null): EvidenceVerdict => ({
@@ -259,6 +300,7 @@ const toVerdict = (state: State, fault: Fault | null): EvidenceVerdict => ({
   tenantId: state.beginning?.tenantId ?? null,
   entries: state.entries,
   heads: state.heads,
+  compared: state.compared,
   fault: fault?.message ?? null,
   id: fault?.id ?? null,
 });
@@ -266,14 +308,28 @@ const toVerdict = (state: State, fault: Fault | null): EvidenceVerdict => ({
 const createUnread = (path: string, error: unknown): Problem =>
   new Problem("not_found", `The file ${path} cannot be read: ${getMessage(error)}`);
 
+const parseKept = (text: string): KeptHead => {
+  const head = readKeptHead(text);
+  if (head !== undefined) return head;
+  throw new Problem(
+    "invalid_request",
+    "The head is neither the output of admin audit head nor a line of evidence with a head.",
+  );
+};
+
 /**
  * Checks a file that `writeEvidence` wrote, without store, master key or network. `key` is a public key in PEM form, or the
- * output of `admin audit key`.
+ * output of `admin audit key`; `heads` are outputs of `admin audit head`, or such lines of earlier evidence, to compare with.
  *
- * @throws {Problem} invalid_request for text that is no Ed25519 public key, not_found for a file that cannot be read
+ * @throws {Problem} invalid_request for text that is no Ed25519 public key or no head, not_found for a file that cannot be
+ *   read
  */
-export const verifyEvidence = async (path: string, key: string): Promise<EvidenceVerdict> => {
-  const state = openState(parsePublicKey(key));
+export const verifyEvidence = async (
+  path: string,
+  key: string,
+  heads: readonly string[] = [],
+): Promise<EvidenceVerdict> => {
+  const state = openState(parsePublicKey(key), heads.map(parseKept));
   const file = createReadStream(path);
   try {
     await checkLines(file, state);

@@ -137,7 +137,7 @@ const verifySession =
       await needs.limiter.failure(call.ip, call.now);
       return { body: INVALID };
     }
-    const rateLimitHeaders = await needs.limiter.gateway(session.id, call.now);
+    const rateLimitHeaders = await needs.limiter.gateway(session.user_id, call.now);
     const tenantId = await readHomeTenant(call.db, session.user_id);
     const audit = tenantId === undefined ? {} : { tenantId, actor: session.user_id };
     const lives = (row: typeof session): boolean => {

@@ -27,6 +27,12 @@ export type AuditKey = {
   /** The code of the head row of a tenant. */
   head(tenantId: string, head: AuditHead): string;
   keptHead(kept: KeptHead): string;
+  /** The code of the unkeyed link of the last entry that retention has removed, bound to that entry's own code. */
+  retained(
+    tenantId: string,
+    end: Pick<AuditHead, "purged_seq" | "purged_hash">,
+    link: string,
+  ): string;
   /** The code of the manifest of an exported tenant. */
   manifest(text: string): string;
 };
@@ -96,6 +102,8 @@ const toAuditKey = (secret: Buffer): AuditKey => {
       code("head", tenantId, seq, hash, purged_seq, purged_hash),
     keptHead: ({ tenantId, seq, hash, timestamp }) =>
       code("kept-head", tenantId, seq, hash, timestamp),
+    retained: (tenantId, { purged_seq, purged_hash }, link) =>
+      code("retained-link", tenantId, purged_seq, purged_hash, link),
     manifest: (text) => code("manifest", text),
   };
 };

@@ -2,10 +2,10 @@
 import { type AuditHead, findSigner, type StoreAuditKey } from "../audit-key.ts";
 import type { Db } from "../port.ts";
 import { requireSigner } from "./chain.ts";
-import { keepLink } from "./evidence.ts";
 import { advanceEnd, type ChainEnd } from "./links.ts";
+import { keepLink } from "./retained-link.ts";
 
-/** An audit chain was changed outside the program, so no entry is removed from it. */
+/** An audit chain, or the link that retention has left of it, was changed outside the program, so no entry is removed. */
 export class AuditChainChanged extends Error {
   constructor(tenantId: string) {
     super(`the audit log of tenant ${tenantId} was changed; see: admin audit verify ${tenantId}`);
@@ -76,7 +76,7 @@ const findOld = (
  * Removes entries that begin a tenant's chain and are older than `before`, at most 1,000. The head keeps the code of
  * the last one, which the first remaining entry refers to. Returns how many.
  *
- * @throws {AuditChainChanged} where the head or one of these entries was changed
+ * @throws {AuditChainChanged} where the head, one of these entries or the link before them was changed
  */
 export const purgeEntries = async (
   tx: Db,
@@ -114,7 +114,8 @@ export const purgeEntries = async (
     .set({ mac: key.head(tenantId, { ...now, ...purged }) })
     .where("tenant_id", "=", tenantId)
     .execute();
-  const removed = { rows: rows.slice(0, count), purgedSeq: head.purged_seq, now: before };
-  await keepLink(tx, tenantId, removed);
+  const removed = { rows: rows.slice(0, count), before: head, end: purged, at: before };
+  const isKept = await keepLink(tx, { storeKey, signer: key }, tenantId, removed);
+  if (!isKept) throw new AuditChainChanged(tenantId);
   return count;
 };

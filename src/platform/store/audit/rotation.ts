@@ -12,6 +12,7 @@ import {
   toSignerId,
 } from "../audit-key.ts";
 import type { Db } from "../port.ts";
+import { renewLink } from "./retained-link.ts";
 import { signingKeyIds } from "./signing.ts";
 import type { AuditHeadRow } from "../tables/schema.ts";
 
@@ -97,4 +98,5 @@ export const takeOverChain = async (
     .values({ ...link, ...toSearchColumns({ ...fields, metadata }), hash })
     .execute();
   await setHead({ hash, mac: key.head(tenantId, { ...ends, hash }) });
+  await renewLink(tx, key, tenantId, ends);
 };

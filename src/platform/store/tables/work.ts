@@ -80,9 +80,11 @@ export type EvidenceHeadRow = {
   /** The unkeyed link of that entry, in hexadecimal digits. */
   link: string;
   at: number;
-  /** Names the key of `evidence_keys`; empty where retention left the head to continue from, without a signature. */
+  /** Names the key of `evidence_keys`; empty, with the signature, where retention left the link only. */
   key_id: string;
   signature: string;
+  /** The code (HMAC) of the link that retention left for the entries that remain; empty for any other. */
+  mac: string;
 };
 
 /** A key pair that signs evidence (Ed25519). The one with the highest number signs. */
