@@ -10,7 +10,8 @@ type Write = (tx: Db, rows: readonly Row[]) => Promise<void>;
 // Rows per statement. Few lengths, because each one is another prepared statement.
 const LENGTHS = [100, 10, 1];
 
-const joinNames = (list: readonly string[]) => sql.join(list.map((name) => sql.ref(name)));
+/** Joins names of columns with commas. */
+export const joinNames = (list: readonly string[]) => sql.join(list.map((name) => sql.ref(name)));
 
 const buildOnConflict = (
   columns: readonly string[],
