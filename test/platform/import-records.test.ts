@@ -1,7 +1,7 @@
 import Big from "big.js";
 import { expect, it } from "vitest";
 import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
-import { listClosures } from "../../src/platform/store/queries/documents.ts";
+import { listClosuresOf } from "../../src/platform/store/queries/documents.ts";
 import { importRecords, NONE } from "../support/importing.ts";
 import { accountAt, documentAt, useIngestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";
@@ -75,7 +75,7 @@ onEveryStore("import of a whole ledger", (at) => {
     for (const { number, settled } of ledger) {
       const { body } = await call("GET", documentAt(number));
       expect(body.status).toBe(isPaid.has(number) ? "closed" : "open");
-      const closures = await listClosures(at().store.read, "ledger", number);
+      const closures = await listClosuresOf(at().store.read, "ledger", [number]);
       expect(closures).toHaveLength(isPaid.has(number) ? 1 : 0);
       if (isPaid.has(number)) {
         expect(closures[0]).toMatchObject({

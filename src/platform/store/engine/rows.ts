@@ -34,6 +34,15 @@ export const createFindAmong =
       .where(getDialect(db).isAmongKeys(column, keys))
       .execute() as never;
 
+/** Counts the rows of a query that selects nothing yet. */
+export const countOf = async <DB, TB extends keyof DB>(
+  query: SelectQueryBuilder<DB, TB, object>,
+): Promise<number> => {
+  const counted = query.select((eb) => eb.fn.countAll().as("total"));
+  const { total } = (await counted.executeTakeFirstOrThrow()) as { total: unknown };
+  return Number(total);
+};
+
 /** Any of the tables: the types of columns are checked where the queries are created. */
 const untyped = (db: Db) => db as unknown as Kysely<Record<string, Record<string, unknown>>>;
 

@@ -58,9 +58,7 @@ export const giveBack = async (tx: Db, key: string, windowEndsAt: number): Promi
     .execute();
 };
 
-export const forget = async (tx: Db, key: string): Promise<void> => {
-  await removeRows(tx, "counters", { key });
-};
+export const forget = (tx: Db, key: string) => removeRows(tx, "counters", { key });
 
 const PURGED_AT_ONCE = 1000;
 

@@ -1,6 +1,6 @@
 import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
-import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
+import { countOf, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 export const { update: updateSchedule } = createKeyedTable("schedules");
 
@@ -12,13 +12,8 @@ export const listSchedules = (db: Db, tenantId: string) =>
     .orderBy("id")
     .execute();
 
-export const countSchedules = async (db: Db, tenantId: string): Promise<number> => {
-  const { count } = await ofTenant(db, "schedules", tenantId)
-    .select((all) => all.fn.countAll<number>().as("count"))
-    .where("deleted_at", "is", null)
-    .executeTakeFirstOrThrow();
-  return count;
-};
+export const countSchedules = (db: Db, tenantId: string): Promise<number> =>
+  countOf(ofTenant(db, "schedules", tenantId).where("deleted_at", "is", null));
 
 /** Finds a schedule, also a deleted one. */
 export const findSchedule = (db: Db, tenantId: string, id: string) =>

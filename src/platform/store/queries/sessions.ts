@@ -22,9 +22,7 @@ export const updateSession = async (
   tx: Db,
   id: string,
   change: Partial<Pick<SessionRow, "verified_at" | "used_at">>,
-): Promise<boolean> => {
-  return (await changeRows(tx, "sessions", { id }, change)) > 0;
-};
+): Promise<boolean> => (await changeRows(tx, "sessions", { id }, change)) > 0;
 
 /** Records the last use of a session or API key, unless a later one is recorded. */
 export const recordUse = async (
@@ -41,9 +39,7 @@ export const recordUse = async (
     .execute();
 };
 
-export const removeSession = async (tx: Db, id: string): Promise<void> => {
-  await removeRows(tx, "sessions", { id });
-};
+export const removeSession = (tx: Db, id: string) => removeRows(tx, "sessions", { id });
 
 const PURGED_AT_ONCE = 1000;
 

@@ -138,17 +138,10 @@ export const listMemberships = (db: Db, userIds: readonly string[]) =>
 export type EndedCredentials = { sessions: number; apiKeys: number };
 
 /** Ends a user's sessions and removes the user's API keys, those of connected programs included. */
-const endCredentials = async (tx: Db, userId: string): Promise<EndedCredentials> => {
-  const ended = async (table: "sessions" | "api_keys"): Promise<number> => {
-    const { numDeletedRows } = await tx
-      .deleteFrom(table)
-      .where("user_id", "=", userId)
-      .executeTakeFirstOrThrow();
-    return Number(numDeletedRows);
-  };
+const endCredentials = async (tx: Db, user_id: string): Promise<EndedCredentials> => {
   // A session that is creating an API key at the same time holds its own row until the key exists.
-  const sessions = await ended("sessions");
-  return { sessions, apiKeys: await ended("api_keys") };
+  const sessions = await removeRows(tx, "sessions", { user_id });
+  return { sessions, apiKeys: await removeRows(tx, "api_keys", { user_id }) };
 };
 
 /**
@@ -180,18 +173,15 @@ export const recordLogin = async (
 };
 
 /** Records a login without a password. */
-export const recordExternalLogin = async (
+export const recordExternalLogin = (
   tx: Db,
   id: string,
   { at, method }: { at: number; method: string },
-): Promise<void> => {
-  await changeRows(tx, "users", { id }, { last_login_at: at, last_login_method: method });
-};
+) => changeRows(tx, "users", { id }, { last_login_at: at, last_login_method: method });
 
 /** Sets a user's password; unlike {@link replacePassword} it ends no credentials. */
-export const setPasswordHash = async (tx: Db, id: string, passwordHash: string): Promise<void> => {
-  await changeRows(tx, "users", { id }, { password_hash: passwordHash });
-};
+export const setPasswordHash = (tx: Db, id: string, passwordHash: string) =>
+  changeRows(tx, "users", { id }, { password_hash: passwordHash });
 
 /** Removes a user of no tenant, with sessions, keys and known addresses. */
 export const removeUser = async (tx: Db, id: string): Promise<void> => {
