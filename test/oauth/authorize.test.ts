@@ -11,6 +11,7 @@ import {
   startAuthorization,
 } from "../support/oauth.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { findRow } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 import { openSignIn, useAuthorization } from "./setup.ts";
 
@@ -277,11 +278,7 @@ onEveryStore("an authorization request", (at) => {
     const flo = await at().person("acme", { roles: ["Administrator"] });
     await at().tenant("second");
     await at().store.transaction(async (tx) => {
-      const member = await tx
-        .selectFrom("memberships")
-        .selectAll()
-        .where("user_id", "=", flo.userId)
-        .executeTakeFirstOrThrow();
+      const member = await findRow(tx, "memberships", { user_id: flo.userId });
       await tx
         .insertInto("memberships")
         .values({ ...member, tenant_id: "second" })

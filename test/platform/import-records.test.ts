@@ -7,6 +7,7 @@ import { accountAt, documentAt, useIngestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";
 import { verifies } from "../support/verifies.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 
 const NDJSON = { format: "ndjson" as const };
 
@@ -99,11 +100,7 @@ onEveryStore("import of a whole ledger", (at) => {
   });
 
   it("gives each new document its own csrId", async () => {
-    const rows = await at()
-      .store.read.selectFrom("documents")
-      .select("csr_id")
-      .where("tenant_id", "=", "ledger")
-      .execute();
+    const rows = await findRows(at().store.read, "documents", { tenant_id: "ledger" });
     expect(new Set(rows.map(({ csr_id }) => csr_id)).size).toBe(ledger.length);
   });
 });

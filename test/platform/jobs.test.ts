@@ -13,10 +13,7 @@ const LEASE_MS = 60 * SECOND;
 
 /** A promise that the test resolves. */
 const gate = () => {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
   return { open, opened };
 };
 
