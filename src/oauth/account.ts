@@ -54,8 +54,7 @@ const showSignIn = (
   refused?: Refusal,
 ): void => {
   const formToken = forms.issue(SIGN_IN_FORM);
-  const message = readNotice(exchange);
-  const refusal = refused ?? (message === undefined ? undefined : { message });
+  const refusal = refused ?? readNotice(exchange);
   const link = company?.linkTo(ACCOUNT);
   sendPage(exchange, accountSignInPage({ formToken, email, platform, refusal, company: link }));
 };
@@ -122,6 +121,6 @@ export const createAccountHandler = (context: Omit<AccountContext, "path">) => {
     const connections = await listTenantConnections(account, visit);
     const formToken = context.forms.issue(visit.id);
     const passwordPage = await findPasswordPage(account);
-    sendPage(exchange, accountPage({ formToken, email: visit.email, connections, passwordPage }));
+    sendPage(exchange, accountPage(formToken, visit.email, connections, passwordPage));
   };
 };

@@ -51,9 +51,9 @@ const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 /** Returns the sentence of a notice in a page's address; undefined if it has none. */
-export const readNotice = ({ url }: Exchange): string | undefined => {
+export const readNotice = ({ url }: Exchange): { message: string } | undefined => {
   const notice = url.searchParams.get("notice") ?? "";
-  return Object.hasOwn(NOTICES, notice) ? NOTICES[notice as Notice] : undefined;
+  return Object.hasOwn(NOTICES, notice) ? { message: NOTICES[notice as Notice] } : undefined;
 };
 
 /** Returns the address of a page after a sign-in: without the cookie of the visit, that page says so. */

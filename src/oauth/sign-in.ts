@@ -47,9 +47,8 @@ const submitPassword = async (
 const show = async (context: SignInContext, request: SignInRequest): Promise<void> => {
   const session = await findSession(context, request);
   if (session !== undefined) return showConsent(context, request, session);
-  const message = readNotice(request.exchange);
-  const notice = message === undefined ? {} : { message };
-  showSignIn(context, request, toText(request.params["login_hint"]).slice(0, 254), notice);
+  const hint = toText(request.params["login_hint"]).slice(0, 254);
+  showSignIn(context, request, hint, readNotice(request.exchange));
 };
 
 const submit = async (
