@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/errors.ts";
-import { type Clock, formatTimestamp } from "../../kit/clock.ts";
+import { type Clock, formatIfAny, formatTimestamp } from "../../kit/clock.ts";
 import { REMOVED, stampRow } from "../import/journal.ts";
 import { parsePaymentIds } from "../import/payments/entry-facts.ts";
 import type { Value } from "../store/engine/dialect.ts";
@@ -40,7 +40,7 @@ const showImport = (row: ImportRow): object => ({
   file: row.file,
   status: row.status,
   startedAt: formatTimestamp(row.started_at),
-  endedAt: row.ended_at === null ? null : formatTimestamp(row.ended_at),
+  endedAt: formatIfAny(row.ended_at),
   actor: row.actor,
   ...(JSON.parse(row.report) as object),
 });

@@ -161,8 +161,6 @@ export const readBody = async (
   return parseBody(operation, text, request.headers.get("content-type"));
 };
 
-const EMPTY = new Blob([]);
-
 /** Returns the stream of a file body after checking its headers. */
 export const openBody = ({ type, maxBytes }: Raw, request: Request) => {
   checkEncoding(request);
@@ -174,7 +172,7 @@ export const openBody = ({ type, maxBytes }: Raw, request: Request) => {
     });
   }
   if (Number(headers.get("content-length") ?? 0) > maxBytes) createTooLarge(maxBytes);
-  return body ?? EMPTY.stream();
+  return body ?? new Blob([]).stream();
 };
 
 const isDecodable = (path: string): boolean => {

@@ -5,7 +5,7 @@ import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
 import type { DisputeNoteRow } from "../tables/schema.ts";
-import { countOf, createFindAmong, ofTenant } from "../engine/rows.ts";
+import { countOf, countRemoved, createFindAmong, ofTenant } from "../engine/rows.ts";
 
 export const { update: updateNote, remove: removeNote } = createKeyedTable("dispute_notes");
 
@@ -49,18 +49,15 @@ export const selectNotes = (
 };
 
 /** Removes a dispute's first `most` notes; returns how many. */
-export const removeNotes = async (
+export const removeNotes = (
   tx: Db,
   tenantId: string,
   disputeId: string,
   most: number,
 ): Promise<number> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("dispute_notes")
-    .where("tenant_id", "=", tenantId)
-    .where("id", "in", ofDispute(tx, tenantId, disputeId).select("id").limit(most))
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  const first = ofDispute(tx, tenantId, disputeId).select("id").limit(most);
+  const all = tx.deleteFrom("dispute_notes").where("tenant_id", "=", tenantId);
+  return countRemoved(all.where("id", "in", first));
 };
 
 /** Selects the notes of an author, who may have several names, oldest first. */

@@ -310,13 +310,8 @@ export const removeDispute = async (tx: Db, tenantId: string, id: string): Promi
 };
 
 /** Whether the dispute exists. */
-export const isDispute = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
-  const row = await ofTenant(db, "disputes", tenantId)
-    .select("id")
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row !== undefined;
-};
+export const isDispute = async (db: Db, tenantId: string, id: string): Promise<boolean> =>
+  (await countOf(ofTenant(db, "disputes", tenantId).where("id", "=", id))) > 0;
 
 /** Lists the codes of the disputes that an assignee has, oldest first. */
 export const listCodesOfAssignee = async (

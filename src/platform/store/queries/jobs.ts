@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { HOUR } from "../../../kit/clock.ts";
 import type { Db } from "../port.ts";
 import type { JobRow } from "../tables/schema.ts";
-import { changeRows, countOf, ofTenant, removeRows } from "../engine/rows.ts";
+import { changeRows, countOf, countRemoved, ofTenant, removeRows } from "../engine/rows.ts";
 
 type Name = Pick<JobRow, "kind" | "id">;
 
@@ -40,14 +40,14 @@ export const removeJob = async (
 };
 
 /** Removes a tenant's jobs, only those that no worker runs where a time is given; returns how many. */
-export const removeTenantJobs = async (
+export const removeTenantJobs = (
   tx: Db,
   tenantId: string,
   freeAt?: number,
 ): Promise<number> => {
   const all = tx.deleteFrom("jobs").where("tenant_id", "=", tenantId);
   const query = freeAt === undefined ? all : all.where("leased_until", "<=", freeAt);
-  return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
+  return countRemoved(query);
 };
 
 export const countTenantJobs = (db: Db, tenantId: string): Promise<number> =>

@@ -1,6 +1,6 @@
 import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
-import { countOf, ofTenant, rowsOfTenant } from "../engine/rows.ts";
+import { changeRows, countOf, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 export const { update: updateSchedule } = createKeyedTable("schedules");
 
@@ -32,12 +32,6 @@ export const deleteSchedule = async (
   id: string,
   now: number,
 ): Promise<boolean> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("schedules")
-    .set({ deleted_at: now, updated_at: now })
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id)
-    .where("deleted_at", "is", null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const key = { tenant_id: tenantId, id, deleted_at: null };
+  return (await changeRows(tx, "schedules", key, { deleted_at: now, updated_at: now })) === 1;
 };

@@ -1,7 +1,7 @@
 import type { Db } from "../port.ts";
 import { prepareFind } from "../engine/prepared.ts";
 import type { SessionRow } from "../tables/schema.ts";
-import { changeRows, removeRows } from "../engine/rows.ts";
+import { changeRows, countRemoved, removeRows } from "../engine/rows.ts";
 
 /** Finds a session by the hash of its token, also one that has expired. */
 export const findSession = prepareFind((db: Db, tokenHash: string) =>
@@ -44,16 +44,7 @@ export const removeSession = (tx: Db, id: string) => removeRows(tx, "sessions", 
 const PURGED_AT_ONCE = 1000;
 
 /** Removes a bounded number of the sessions created before a time; returns how many were removed. */
-export const purgeSessions = async (tx: Db, before: number): Promise<number> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("sessions")
-    .where("id", "in", (from) =>
-      from
-        .selectFrom("sessions")
-        .select("id")
-        .where("created_at", "<", before)
-        .limit(PURGED_AT_ONCE),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+export const purgeSessions = (tx: Db, before: number): Promise<number> => {
+  const old = tx.selectFrom("sessions").select("id").where("created_at", "<", before);
+  return countRemoved(tx.deleteFrom("sessions").where("id", "in", old.limit(PURGED_AT_ONCE)));
 };

@@ -150,16 +150,12 @@ const endCredentials = async (tx: Db, user_id: string): Promise<EndedCredentials
  */
 export const replacePassword = async (
   tx: Db,
-  { id, password_hash: former }: Pick<UserRow, "id" | "password_hash">,
+  { id, password_hash }: Pick<UserRow, "id" | "password_hash">,
   passwordHash: string,
 ): Promise<EndedCredentials | undefined> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("users")
-    .set({ password_hash: passwordHash })
-    .where("id", "=", id)
-    .where("password_hash", former === null ? "is" : "=", former)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 0n ? undefined : endCredentials(tx, id);
+  const change = { password_hash: passwordHash };
+  const changed = await changeRows(tx, "users", { id, password_hash }, change);
+  return changed === 0 ? undefined : endCredentials(tx, id);
 };
 
 /** Records a login with a password; returns whether the user still has that password. */

@@ -17,13 +17,8 @@ export const listWebhooksFor = (
 export const countWebhooks = (db: Db, tenantId: string): Promise<number> =>
   countOf(ofTenant(db, "webhooks", tenantId));
 
-export const hasWebhook = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
-  const row = await ofTenant(db, "webhooks", tenantId)
-    .select("id")
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row !== undefined;
-};
+export const hasWebhook = async (db: Db, tenantId: string, id: string): Promise<boolean> =>
+  (await countOf(ofTenant(db, "webhooks", tenantId).where("id", "=", id))) > 0;
 
 /** Deletes a webhook; returns false if the tenant has none with the id. */
 export const deleteWebhook = async (tx: Db, tenantId: string, id: string): Promise<boolean> =>
