@@ -21,10 +21,7 @@ import type { PlatformSession } from "./platform-session.ts";
 
 export const COMPANY_PATHS = { start: "/oauth/company/start", callback: "/oauth/company" } as const;
 
-/** The reason why a person came back without a session; the pages have a sentence for each. */
-export type Notice = "cancelled" | "failed" | "unverified" | "unknown" | "unavailable" | "cookies";
-
-const NOTICES: Record<Notice, string> = {
+const NOTICES = {
   cancelled: "You did not sign in at your company.",
   failed: "The sign-in at your company did not work. Try again.",
   unverified: "Your company's sign-in does not say that your e-mail address is verified.",
@@ -34,6 +31,9 @@ const NOTICES: Record<Notice, string> = {
   cookies:
     "If you have just signed in, this browser blocks cookies for this address. Allow them here, then sign in again.",
 };
+
+/** The reason why a person came back without a session; the pages have a sentence for each. */
+export type Notice = keyof typeof NOTICES;
 
 /** The page to which a person returns: that of an authorization request, of their account, or of an approval. */
 type ReturnTo = string;
