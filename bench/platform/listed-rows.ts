@@ -1,5 +1,4 @@
 import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
-import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
 import {
   toAccountColumns,
   toDocumentColumns,

@@ -25,8 +25,7 @@ const FORGED: [name: string, link: AuditKey["link"]][] = [
 
 type State = { rows: AuditLogRow[]; head: AuditHeadRow };
 
-const headOf = (tx: Db, tenantId: string) =>
-  findRow(tx, "audit_heads", { tenant_id: tenantId });
+const headOf = (tx: Db, tenantId: string) => findRow(tx, "audit_heads", { tenant_id: tenantId });
 
 const wipe = async (tx: Db, tenantId: string): Promise<void> => {
   await tx.deleteFrom("audit_logs").where("tenant_id", "=", tenantId).execute();
@@ -140,7 +139,12 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
         .where("tenant_id", "=", tenantId)
         .where("seq", "<=", 3)
         .execute();
-      await changeRows(tx, "audit_heads", { tenant_id: tenantId }, { purged_seq: 3, purged_hash: third.hash });
+      await changeRows(
+        tx,
+        "audit_heads",
+        { tenant_id: tenantId },
+        { purged_seq: 3, purged_hash: third.hash },
+      );
     });
     expect(await verdict()).toMatchObject({ ok: false, fault: "head_changed" });
     at().clock.advance(RETENTION.auditLogs);

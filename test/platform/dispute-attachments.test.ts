@@ -302,7 +302,12 @@ onEveryStore(
       );
       expect(headers.get("x-total-count")).toBe("3");
       await at().store.transaction((tx) =>
-        changeRows(tx, "dispute_attachments", { id: first.attachmentId }, { created_at: at().clock() + 1 }),
+        changeRows(
+          tx,
+          "dispute_attachments",
+          { id: first.attachmentId },
+          { created_at: at().clock() + 1 },
+        ),
       );
       const [newest] = (await admin.call("GET", own)).body;
       expect(newest.fileName).toBe("one.txt");

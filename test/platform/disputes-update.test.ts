@@ -308,7 +308,9 @@ onEveryStore("disputes: update and delete", (at) => {
       (d: { disputeId: string }) => d.disputeId,
     );
     expect(listed).toContain(closed.disputeId);
-    const orphans = await findRows(at().store.read, "dispute_notes", { dispute_id: deleted.disputeId });
+    const orphans = await findRows(at().store.read, "dispute_notes", {
+      dispute_id: deleted.disputeId,
+    });
     expect(orphans).toEqual([]);
   });
 

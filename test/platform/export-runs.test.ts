@@ -47,7 +47,9 @@ onEveryStore("export runs", (at) => {
       errorDetail: null,
     });
     await addPayments({ store: at().store, now: at().clock() }, "runs", { from: 90_000, count: 7 });
-    await changeRows(at().store.read, "cashapp_payments", { tenant_id: "runs" }, { payment_amount: "99" } as never);
+    await changeRows(at().store.read, "cashapp_payments", { tenant_id: "runs" }, {
+      payment_amount: "99",
+    } as never);
     const first = await data(id);
     expect(Object.keys(first.body)).toEqual([
       "runId",
@@ -130,7 +132,10 @@ onEveryStore("export runs", (at) => {
     await work();
     const first = await newest(id);
     await addPayments({ store: at().store, now: at().clock() }, "runs", { from: 99_999, count: 1 });
-    await changeRows(at().store.read, "cashapp_payments", { id: "payment-99999" }, { id: "payment-new", id_folded: "payment-new" } as never);
+    await changeRows(at().store.read, "cashapp_payments", { id: "payment-99999" }, {
+      id: "payment-new",
+      id_folded: "payment-new",
+    } as never);
     at().clock.advance(HOUR);
     await work();
     const second = await newest(id);
@@ -257,7 +262,12 @@ onEveryStore("export runs", (at) => {
     const early = await data(id, `?runId=${(await newest(id)).runId}`);
     expect([early.status, early.body.error.code]).toEqual([409, "CONFLICT"]);
     // The lease is renewed by real time, which passes too slowly for this clock.
-    await changeRows(at().store.read, "jobs", { kind: RUN_JOB }, { leased_until: at().clock() + DAY });
+    await changeRows(
+      at().store.read,
+      "jobs",
+      { kind: RUN_JOB },
+      { leased_until: at().clock() + DAY },
+    );
     at().clock.advance(11 * MINUTE);
     await work();
     expect(await runsOf(call, id)).toHaveLength(1);
@@ -287,7 +297,10 @@ onEveryStore("export runs", (at) => {
           await rows(tx)
             .set({ payer_name: "Changed meanwhile" } as never)
             .execute();
-          await removeRows(tx, "cashapp_payments", { tenant_id: "runs-meanwhile", id: "payment-30" });
+          await removeRows(tx, "cashapp_payments", {
+            tenant_id: "runs-meanwhile",
+            id: "payment-30",
+          });
         });
         return snapshot;
       },

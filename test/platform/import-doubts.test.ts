@@ -193,7 +193,10 @@ onEveryStore("doubtful payments", (at) => {
       const [equal] = payments.filter((one) => one.amount > 0 && !("INV-1" in one.documents));
       const [back] = payments.filter(({ amount }) => amount < 0);
       expect(back?.rows[0]).toMatchObject({ returnedPaymentId: equal?.id });
-      const stored = await findRow(at().store.read, "cashapp_payments", { tenant_id: tenant(), payment_id: String(equal?.id) });
+      const stored = await findRow(at().store.read, "cashapp_payments", {
+        tenant_id: tenant(),
+        payment_id: String(equal?.id),
+      });
       expect(stored["payment_reference"]).toMatch(/^OTHER-?1$/);
       expect(stored["remittance_text"]).toMatch(/OTHER-?1/i);
       expect(await listDoubts(at().store.read, tenant())).toEqual([]);

@@ -201,7 +201,7 @@ describe.each(dialects)("job worker ($name)", (dialect) => {
     const one = worker({
       leaseMs: 30,
       async run(job) {
-        job.signal.addEventListener("abort", aborted.open);
+        job.signal.addEventListener("abort", () => aborted.open());
         started.open();
         await aborted.opened;
         await finish(job);

@@ -245,7 +245,12 @@ onEveryStore(
         ]);
       }
       expect((await caller("GET", path)).status).toBe(429);
-      const entries = await findRows(at().store.read, "audit_logs", { tenant_id: "rate-schema", action: "schema.read" }, "seq");
+      const entries = await findRows(
+        at().store.read,
+        "audit_logs",
+        { tenant_id: "rate-schema", action: "schema.read" },
+        "seq",
+      );
       expect(entries.map(({ action, status_code }) => [action, status_code])).toEqual([
         ["schema.read", 200],
         ["schema.read", 200],

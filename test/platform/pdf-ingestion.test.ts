@@ -323,7 +323,12 @@ onEveryStore("PDF files of documents", (at) => {
     const number = await document();
     const { id } = (await upload(number)).body;
     await at().store.transaction((tx) =>
-      changeRows(tx, "document_attachments", { id }, { file_key: `${connectionId}/${"0".repeat(36)}` }),
+      changeRows(
+        tx,
+        "document_attachments",
+        { id },
+        { file_key: `${connectionId}/${"0".repeat(36)}` },
+      ),
     );
     expect((await read(number, id)).status).toBe(500);
   });

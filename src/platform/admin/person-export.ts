@@ -43,12 +43,15 @@ const exportNotes = async ({ db, stream }: Snapshot, tenantId: string, user: Use
       content: row.content,
       createdAt: formatTimestamp(row.created_at),
     })),
-    accountNotes: await Array.fromAsync(stream(selectAccountNotesBy(db, tenantId, authors)), (row) => ({
-      reference: row.reference,
-      accountNumber: row.account_number,
-      body: row.body,
-      createdAt: formatTimestamp(row.created_at),
-    })),
+    accountNotes: await Array.fromAsync(
+      stream(selectAccountNotesBy(db, tenantId, authors)),
+      (row) => ({
+        reference: row.reference,
+        accountNumber: row.account_number,
+        body: row.body,
+        createdAt: formatTimestamp(row.created_at),
+      }),
+    ),
   };
 };
 

@@ -62,7 +62,14 @@ export const createSavedFiles = ({
       try {
         await store.transaction(async (tx) => {
           const times = { expires_at: clock() + LIFE_MS };
-          const row = { tenant_id: tenantId, owner, name, file_key: key, file_size: size, ...times };
+          const row = {
+            tenant_id: tenantId,
+            owner,
+            name,
+            file_key: key,
+            file_size: size,
+            ...times,
+          };
           await insertAll(tx, "saved_files", [row]);
           await quota.check(tx, tenantId);
         });

@@ -94,9 +94,7 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
     const walk: Walk = at ?? { top: (await findHead(call.db, tenantId))?.seq ?? 0 };
     const { top } = walk;
     const cursorAfter: CursorAfter = (row) =>
-      row === undefined
-        ? null
-        : seal.seal({ ...own, top, after: { at: row.at, seq: row.seq } });
+      row === undefined ? null : seal.seal({ ...own, top, after: { at: row.at, seq: row.seq } });
     const page = {
       filter: { ...exact, from: parseTimestamp(from), to: parseTimestamp(to) },
       walk,

@@ -68,8 +68,7 @@ export const replaceCredential = (
     .execute();
 
 /** Removes the API keys with which servers call for a client. */
-export const removeClientKeys = (tx: Db, id: string) =>
-  removeRows(tx, "api_keys", { user_id: id });
+export const removeClientKeys = (tx: Db, id: string) => removeRows(tx, "api_keys", { user_id: id });
 
 export const removeClient = async (tx: Db, id: string): Promise<void> => {
   await removeClientKeys(tx, id);

@@ -40,11 +40,7 @@ export const removeJob = async (
 };
 
 /** Removes a tenant's jobs, only those that no worker runs where a time is given; returns how many. */
-export const removeTenantJobs = (
-  tx: Db,
-  tenantId: string,
-  freeAt?: number,
-): Promise<number> => {
+export const removeTenantJobs = (tx: Db, tenantId: string, freeAt?: number): Promise<number> => {
   const all = tx.deleteFrom("jobs").where("tenant_id", "=", tenantId);
   const query = freeAt === undefined ? all : all.where("leased_until", "<=", freeAt);
   return countRemoved(query);

@@ -21,7 +21,11 @@ export const replaceMemberRoles = async (
   ids: readonly string[],
 ): Promise<void> => {
   await removeRows(tx, "membership_roles", { tenant_id: tenantId, user_id: userId });
-  const rows = [...new Set(ids)].map((id) => ({ tenant_id: tenantId, user_id: userId, role_id: id }));
+  const rows = [...new Set(ids)].map((id) => ({
+    tenant_id: tenantId,
+    user_id: userId,
+    role_id: id,
+  }));
   await insertAll(tx, "membership_roles", rows);
 };
 
