@@ -47,9 +47,14 @@ onEveryStore("export runs", (at) => {
       errorDetail: null,
     });
     await addPayments({ store: at().store, now: at().clock() }, "runs", { from: 90_000, count: 7 });
-    await changeRows(at().store.read, "cashapp_payments", { tenant_id: "runs" }, {
-      payment_amount: "99",
-    } as never);
+    await changeRows(
+      at().store.read,
+      "cashapp_payments",
+      { tenant_id: "runs" },
+      {
+        payment_amount: "99",
+      },
+    );
     const first = await data(id);
     expect(Object.keys(first.body)).toEqual([
       "runId",
@@ -132,10 +137,15 @@ onEveryStore("export runs", (at) => {
     await work();
     const first = await newest(id);
     await addPayments({ store: at().store, now: at().clock() }, "runs", { from: 99_999, count: 1 });
-    await changeRows(at().store.read, "cashapp_payments", { id: "payment-99999" }, {
-      id: "payment-new",
-      id_folded: "payment-new",
-    } as never);
+    await changeRows(
+      at().store.read,
+      "cashapp_payments",
+      { id: "payment-99999" },
+      {
+        id: "payment-new",
+        id_folded: "payment-new",
+      },
+    );
     at().clock.advance(HOUR);
     await work();
     const second = await newest(id);
