@@ -25,10 +25,7 @@ type AccountContext = OauthContext & {
   company?: Company | undefined;
 };
 
-const listTenantConnections = async (
-  context: AccountContext,
-  { userId }: Visit,
-): Promise<TenantConnection[]> => {
+const listTenantConnections = async (context: AccountContext, { userId }: Visit) => {
   const people = await listPeopleOfUser(context, userId);
   const lists = people.map(async ({ id, tenant }) =>
     (await listConnections(context, id)).map((connection) => ({ tenant, connection })),
@@ -59,22 +56,14 @@ const showSignIn = (
   sendPage(exchange, accountSignInPage({ formToken, email, platform, refusal, company: link }));
 };
 
-const signIn = async (
-  context: AccountContext,
-  exchange: Exchange,
-  form: URLSearchParams,
-): Promise<void> => {
+const signIn = async (context: AccountContext, exchange: Exchange, form: URLSearchParams) => {
   const { visits, path } = context;
   const refused = await visits.begin(exchange, form);
   if (refused !== undefined) return showSignIn(context, exchange, refused.email, refused.refusal);
   redirect(exchange, afterSignIn(path));
 };
 
-const disconnect = async (
-  context: AccountContext,
-  visit: Visit,
-  handle: string | null,
-): Promise<void> => {
+const disconnect = async (context: AccountContext, visit: Visit, handle: string | null) => {
   const all = await listTenantConnections(context, visit);
   const chosen = all.find(({ connection }) => connectionHandle(connection) === handle);
   if (chosen !== undefined) await revokeGrant(context, chosen.connection.grantId);
@@ -93,11 +82,7 @@ const isRepeated = (
     : action === "sign-in" && forms.isValid(exchange, form, SIGN_IN_FORM);
 };
 
-const submit = async (
-  context: AccountContext,
-  exchange: Exchange,
-  visit: Visit | undefined,
-): Promise<void> => {
+const submit = async (context: AccountContext, exchange: Exchange, visit: Visit | undefined) => {
   const { forms, visits, path } = context;
   const form = await readForm(exchange);
   if (form === undefined || !forms.isValid(exchange, form, visit?.id ?? SIGN_IN_FORM)) {

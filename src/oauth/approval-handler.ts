@@ -62,11 +62,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = { approve: "approved", dec
 
 const isAsked = ({ person, visit }: Shown): boolean => person.userId === visit.userId;
 
-const submit = async (
-  context: ApprovalContext,
-  exchange: Exchange,
-  shown: Shown,
-): Promise<void> => {
+const submit = async (context: ApprovalContext, exchange: Exchange, shown: Shown) => {
   const { forms, visits } = context;
   const { approval, visit } = shown;
   const form = await readForm(exchange);

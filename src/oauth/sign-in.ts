@@ -51,11 +51,7 @@ const show = async (context: SignInContext, request: SignInRequest): Promise<voi
   showSignIn(context, request, hint, readNotice(request.exchange));
 };
 
-const submit = async (
-  context: SignInContext,
-  request: SignInRequest,
-  form: URLSearchParams,
-): Promise<void> => {
+const submit = async (context: SignInContext, request: SignInRequest, form: URLSearchParams) => {
   switch (form.get("action")) {
     case "sign-in":
       return submitPassword(context, request, form);

@@ -43,11 +43,7 @@ export async function* listUsers({ read }: Pick<Store, "read">, tenantId: string
 const ROWS_AT_ONCE = 200;
 
 /** Removes the person's address from what imports remember of the rows of a tenant's disputes. */
-const forgetImportedAddress = async (
-  store: Store,
-  tenantId: string,
-  { email }: UserRow,
-): Promise<void> => {
+const forgetImportedAddress = async (store: Store, tenantId: string, { email }: UserRow) => {
   const isTheirs = (row: { assigneeEmail?: unknown }): boolean =>
     typeof row.assigneeEmail === "string" && fold(row.assigneeEmail.trim()) === fold(email);
   for (let after = ""; ;) {

@@ -60,11 +60,7 @@ const decodeOne = (schema: z.ZodType, text: string): unknown => {
 };
 
 /** Decodes the query by the types of the schema. Rejects a name that is sent twice unless it is a list. */
-const decodeQuery = (
-  schema: z.ZodObject,
-  search: URLSearchParams,
-  code: Invalid,
-): Record<string, unknown> => {
+const decodeQuery = (schema: z.ZodObject, search: URLSearchParams, code: Invalid) => {
   const decoded: Record<string, unknown> = Object.create(null);
   for (const name of new Set(search.keys())) {
     const sent = search.getAll(name);

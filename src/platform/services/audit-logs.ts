@@ -60,11 +60,7 @@ const readHeldPage = async (
   return { data: rows.map(toEntry), pagination: { cursor, hasMore, rowCount: rows.length } };
 };
 
-const streamPage = (
-  call: Call,
-  { filter, walk, limit }: Wanted,
-  cursorAfter: CursorAfter,
-): Promise<Page<AuditPage>> =>
+const streamPage = (call: Call, { filter, walk, limit }: Wanted, cursorAfter: CursorAfter) =>
   readSnapshot(call, async ({ db, stream }) => {
     const { tenantId } = call;
     let last: Row | undefined;

@@ -31,9 +31,7 @@ const toSpan = (body: {
   before: Date.parse(body.endDate) + DAY,
 });
 
-const buildSummary = (
-  counts: Map<string, number>,
-): CreditApplications["applicationStatusSummary"] =>
+const buildSummary = (counts: Map<string, number>) =>
   STATUS_TYPES.flatMap((type) => {
     const noOfApplications = counts.get(type) ?? 0;
     return noOfApplications === 0 ? [] : [{ type, title: STATUS_TITLES[type], noOfApplications }];

@@ -57,12 +57,7 @@ const chooseResolution = async (
 type Fields = Partial<DisputeRow>;
 
 /** Returns the columns of the fields that the body contains, except status and resolution. */
-const toSentColumns = async (
-  tx: Db,
-  call: UpdateCall,
-  body: Body,
-  row: NamedDispute,
-): Promise<Fields> => {
+const toSentColumns = async (tx: Db, call: UpdateCall, body: Body, row: NamedDispute) => {
   const fields: Fields = {};
   if (body.amount !== undefined) {
     checkAmount(call, body.amount, row.currency_code);

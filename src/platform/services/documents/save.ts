@@ -67,11 +67,7 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
 };
 
 /** Stores closures and closes the disputes on their documents. Every closure uses this function. */
-const recordClosures = async (
-  tx: Db,
-  writer: Writer,
-  closures: readonly NewClosure[],
-): Promise<void> => {
+const recordClosures = async (tx: Db, writer: Writer, closures: readonly NewClosure[]) => {
   if (closures.length === 0) return;
   await addClosures(tx, writer, closures);
   await closeDisputesOn(

@@ -64,11 +64,7 @@ const toKey = (row: SummaryRow, groupBy: readonly PaymentGrouping[]): GroupKey =
     groupBy.map(({ name, field }, place) => [name, toKeyValue(field, row[`k${place}`] ?? null)]),
   );
 
-const toItem = (
-  row: SummaryRow,
-  { groupBy, measures }: PaymentSummary,
-  parse: ParseTotal,
-): PaymentSummaryItem => {
+const toItem = (row: SummaryRow, { groupBy, measures }: PaymentSummary, parse: ParseTotal) => {
   const figures: Record<string, Record<string, unknown>> = {};
   for (const [place, measure] of measures.entries()) {
     if (measure.field === undefined) continue;
@@ -116,10 +112,7 @@ type Read = { summary: PaymentSummary; tenantId: string; now: number; zone: Time
 /** Payments have no date-times before. */
 const EPOCH = 0;
 
-const read = async (
-  db: Db,
-  { summary, tenantId, now, zone }: Read,
-): Promise<PaymentSummaryResult> => {
+const read = async (db: Db, { summary, tenantId, now, zone }: Read) => {
   const { source, filters, families } = summary;
   const where = await selectRows(db, tenantId, summary, await findLastSeq(db, tenantId, source));
   const { measures, at } = withAmount(summary);

@@ -13,10 +13,7 @@ const LENGTHS = [100, 10, 1];
 /** Joins names of columns with commas. */
 export const joinNames = (list: readonly string[]) => sql.join(list.map((name) => sql.ref(name)));
 
-const buildOnConflict = (
-  columns: readonly string[],
-  key: readonly string[],
-): RawBuilder<unknown> => {
+const buildOnConflict = (columns: readonly string[], key: readonly string[]) => {
   const excluded = columns
     .filter((name) => !key.includes(name))
     .map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);

@@ -37,10 +37,7 @@ const createKysely = (database: DatabaseSync, use: Use): Db =>
   });
 
 /** Opens the only writing connection, after migrating the file. */
-const openWriter = async (
-  path: string,
-  signing: SigningNeeds,
-): Promise<{ writeDatabase: DatabaseSync; auditKey: StoreAuditKey }> => {
+const openWriter = async (path: string, signing: SigningNeeds) => {
   const database = await guard(isSqliteOutage, () => openDatabase(path));
   const starting = createKysely(database, { exclusive: true, retryMs: 0 });
   try {

@@ -34,11 +34,7 @@ const withDeduction = (row: NewPayment, amount: number, { now }: Settling): NewP
 };
 
 /** Leaves out the rows of payments that were returned: these take back what the rows say. */
-const withoutReturned = async (
-  tx: Db,
-  tenantId: string,
-  rows: readonly NewPayment[],
-): Promise<NewPayment[]> => {
+const withoutReturned = async (tx: Db, tenantId: string, rows: readonly NewPayment[]) => {
   const own = rows.filter(({ values }) => values["applicationStatus"] !== "reversed");
   const returns = await readReturnsOf(tx, tenantId, textsOf(own, "paymentId"));
   const returned = new Set(returns.map(({ values }) => values["returnedPaymentId"]));

@@ -36,11 +36,7 @@ const rematchOverpaid = async (
 };
 
 /** Matches the payments that wait for documents of which something is open again. */
-const matchReopened = async (
-  tx: Db,
-  settling: Settling,
-  numbers: readonly string[],
-): Promise<void> => {
+const matchReopened = async (tx: Db, settling: Settling, numbers: readonly string[]) => {
   if (numbers.length === 0) return;
   await settleDeductions(tx, settling, [...new Set(numbers)]);
   await restoreDeductions(tx, settling, [...new Set(numbers)]);
