@@ -1,10 +1,5 @@
 import { PASSWORD_PAGE } from "../contract/index.ts";
-import {
-  accountPage,
-  accountSignInPage,
-  type PasswordPage,
-  type TenantConnection,
-} from "./account-pages.ts";
+import { accountPage, accountSignInPage, type PasswordPage } from "./account-pages.ts";
 import { afterSignIn, type Company, readNotice } from "./company.ts";
 import { ACCOUNT } from "./company-pages.ts";
 import type { OauthContext } from "./context.ts";

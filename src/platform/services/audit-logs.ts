@@ -3,7 +3,7 @@ import type { Contract } from "../../contract/index.ts";
 import type { AuditEntry, AuditPage } from "../../contract/operations/audit-logs.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
-import type { Call, Handlers, Page } from "../handlers.ts";
+import type { Call, Handlers } from "../handlers.ts";
 import { serializeRowsToBytes } from "../json-rows.ts";
 import { findHead } from "../store/audit/chain.ts";
 import {

@@ -2,7 +2,6 @@ import type { Contract } from "../../contract/index.ts";
 import {
   type CreditApplication,
   type CreditApplicationDetail,
-  type CreditApplications,
   STATUS_TITLES,
   STATUS_TYPES,
 } from "../../contract/operations/credit-applications.ts";

@@ -7,8 +7,6 @@ import {
   parsePaymentSummary,
   type PaymentGrouping,
   type PaymentSummary,
-  type PaymentSummaryItem,
-  type PaymentSummaryResult,
   SUMMED_AMOUNT,
 } from "../../../contract/insights/payment-summary.ts";
 import {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
-import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
+import type { SigningNeeds } from "../audit-key.ts";
 import { guard, guardDialect } from "../engine/guard.ts";
 import { migrate } from "../migrations/migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
