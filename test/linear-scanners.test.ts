@@ -25,7 +25,7 @@ import { readAmount } from "../src/platform/import/numbers.ts";
 import type { Reader } from "../src/platform/import/rows.ts";
 import { findConcept } from "../src/platform/import/suggest/headings.ts";
 import { isTotalWord } from "../src/platform/import/totals.ts";
-import { describeFormat } from "../src/platform/import/xlsx/formats.ts";
+import { describeFormat } from "../src/kit/xlsx/formats.ts";
 import { checkIfMatch } from "../src/platform/preconditions.ts";
 import { fourfoldGrowth, MAX_FOURFOLD_GROWTH } from "./support/growth.ts";
 import {

@@ -1,5 +1,4 @@
 import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
-import { addBalances } from "../../src/platform/store/queries/document-balances.ts";
 import {
   toAccountColumns,
   toDocumentColumns,
@@ -125,5 +124,5 @@ export const fillAccounts = createFill("accounts", accountOf);
 
 /** Gives a tenant so many documents, with their balances and the invoice numbers `bill <multiple of 7> made`. */
 export const fillDocuments = createFill("documents", documentOf, (tx, rows) =>
-  addBalances(tx, rows.flatMap(balancesOf)),
+  insertAll(tx, "document_balances", rows.flatMap(balancesOf)),
 );

@@ -6,6 +6,10 @@ export const systemClock: Clock = () => Date.now();
 /** Formats a timestamp as the interface writes it: ISO 8601, UTC, milliseconds, `Z`. */
 export const formatTimestamp = (ms: number): string => new Date(ms).toISOString();
 
+/** Formats a time that a record may lack. */
+export const formatIfAny = (ms: number | null): string | null =>
+  ms === null ? null : formatTimestamp(ms);
+
 /** Formats a time as its day, such as `2026-01-31`. */
 export const formatDay = (ms: number): string => formatTimestamp(ms).slice(0, 10);
 

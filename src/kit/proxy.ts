@@ -106,12 +106,7 @@ export const authorizationOf = ({ username, password }: URL): string | undefined
 };
 
 /** Opens a tunnel through a proxy to an address that was checked: the proxy looks no name up. */
-const openTunnel = async (
-  proxy: URL,
-  address: string,
-  port: number,
-  signal: AbortSignal,
-): Promise<Socket> => {
+const openTunnel = async (proxy: URL, address: string, port: number, signal: AbortSignal) => {
   const host = isIP(address) === 6 ? `[${address}]` : address;
   const authorization = authorizationOf(proxy);
   const connect = (proxy.protocol === "https:" ? requestSecure : request)({

@@ -1,5 +1,6 @@
 import { type Clock, SECOND } from "./clock.ts";
 import { toErrorFields, type Log } from "./log.ts";
+import { waitAtMost } from "./wait.ts";
 
 /** Whether one part that requests need can be used; `reason` says why not, without addresses, paths and secrets. */
 export type PartState = { ok: true } | { ok: false; reason: string };
@@ -29,11 +30,11 @@ const TIMEOUT_MS = 2 * SECOND;
 const CACHE_MS = SECOND;
 
 const limitTime = async (ms: number, act: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new NotReady(`no answer within ${ms} ms`)), ms);
-  });
-  await Promise.race([act, late]).finally(() => clearTimeout(timer));
+  const isDone = await waitAtMost(
+    ms,
+    act.then(() => true),
+  );
+  if (isDone === undefined) throw new NotReady(`no answer within ${ms} ms`);
 };
 
 /** Returns the first system or SQL error code in a chain of causes; messages may contain addresses and paths. */

@@ -86,18 +86,12 @@ const renderPasswordChange = ({ url, isOwn }: PasswordPage, email: string): Html
     : html`<p class="note"><a href="${url}">Change your password</a></p>`;
 
 /** The list of connected programs, each with a button that disconnects it, and the way to a new password. */
-export const accountPage = ({
-  formToken,
-  email,
-  connections,
-  passwordPage,
-}: {
-  formToken: string;
-  email: string;
-  connections: readonly TenantConnection[];
-  /** Undefined where the platform has no such page. */
-  passwordPage?: PasswordPage | undefined;
-}): Page => {
+export const accountPage = (
+  formToken: string,
+  email: string,
+  connections: readonly TenantConnection[],
+  passwordPage: PasswordPage | undefined,
+): Page => {
   const list =
     connections.length === 0
       ? html`<p>No program is connected.</p>`

@@ -1,10 +1,5 @@
 import { PASSWORD_PAGE } from "../contract/index.ts";
-import {
-  accountPage,
-  accountSignInPage,
-  type PasswordPage,
-  type TenantConnection,
-} from "./account-pages.ts";
+import { accountPage, accountSignInPage, type PasswordPage } from "./account-pages.ts";
 import { afterSignIn, type Company, readNotice } from "./company.ts";
 import { ACCOUNT } from "./company-pages.ts";
 import type { OauthContext } from "./context.ts";
@@ -25,10 +20,7 @@ type AccountContext = OauthContext & {
   company?: Company | undefined;
 };
 
-const listTenantConnections = async (
-  context: AccountContext,
-  { userId }: Visit,
-): Promise<TenantConnection[]> => {
+const listTenantConnections = async (context: AccountContext, { userId }: Visit) => {
   const people = await listPeopleOfUser(context, userId);
   const lists = people.map(async ({ id, tenant }) =>
     (await listConnections(context, id)).map((connection) => ({ tenant, connection })),
@@ -54,28 +46,19 @@ const showSignIn = (
   refused?: Refusal,
 ): void => {
   const formToken = forms.issue(SIGN_IN_FORM);
-  const message = readNotice(exchange);
-  const refusal = refused ?? (message === undefined ? undefined : { message });
+  const refusal = refused ?? readNotice(exchange);
   const link = company?.linkTo(ACCOUNT);
   sendPage(exchange, accountSignInPage({ formToken, email, platform, refusal, company: link }));
 };
 
-const signIn = async (
-  context: AccountContext,
-  exchange: Exchange,
-  form: URLSearchParams,
-): Promise<void> => {
+const signIn = async (context: AccountContext, exchange: Exchange, form: URLSearchParams) => {
   const { visits, path } = context;
   const refused = await visits.begin(exchange, form);
   if (refused !== undefined) return showSignIn(context, exchange, refused.email, refused.refusal);
   redirect(exchange, afterSignIn(path));
 };
 
-const disconnect = async (
-  context: AccountContext,
-  visit: Visit,
-  handle: string | null,
-): Promise<void> => {
+const disconnect = async (context: AccountContext, visit: Visit, handle: string | null) => {
   const all = await listTenantConnections(context, visit);
   const chosen = all.find(({ connection }) => connectionHandle(connection) === handle);
   if (chosen !== undefined) await revokeGrant(context, chosen.connection.grantId);
@@ -94,11 +77,7 @@ const isRepeated = (
     : action === "sign-in" && forms.isValid(exchange, form, SIGN_IN_FORM);
 };
 
-const submit = async (
-  context: AccountContext,
-  exchange: Exchange,
-  visit: Visit | undefined,
-): Promise<void> => {
+const submit = async (context: AccountContext, exchange: Exchange, visit: Visit | undefined) => {
   const { forms, visits, path } = context;
   const form = await readForm(exchange);
   if (form === undefined || !forms.isValid(exchange, form, visit?.id ?? SIGN_IN_FORM)) {
@@ -122,6 +101,6 @@ export const createAccountHandler = (context: Omit<AccountContext, "path">) => {
     const connections = await listTenantConnections(account, visit);
     const formToken = context.forms.issue(visit.id);
     const passwordPage = await findPasswordPage(account);
-    sendPage(exchange, accountPage({ formToken, email: visit.email, connections, passwordPage }));
+    sendPage(exchange, accountPage(formToken, visit.email, connections, passwordPage));
   };
 };

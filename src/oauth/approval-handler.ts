@@ -18,6 +18,7 @@ import { afterSignIn, type Company, readNotice } from "./company.ts";
 import { toApproval } from "./company-pages.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { findPerson, type Person } from "./people.ts";
+import type { Refusal } from "./refusal.ts";
 import { foreignFormPage } from "./sign-in-pages.ts";
 import type { Visit, Visits } from "./visits.ts";
 
@@ -41,30 +42,27 @@ const show = async (context: ApprovalContext, exchange: Exchange, shown: Shown):
   const decision = await findDecision(context, approval);
   if (decision !== undefined) return sendPage(exchange, decidedPage(decision, approval));
   const formToken = context.forms.issue(formPurpose(shown));
-  sendPage(exchange, approvalPage({ formToken, approval, person }));
+  sendPage(exchange, approvalPage(formToken, approval, person));
 };
 
 const showSignIn = (
   { forms, platformName: platform, company }: ApprovalContext,
   exchange: Exchange,
   { id }: Approval,
-  refused?: Parameters<typeof approvalSignInPage>[0]["refused"],
+  { email, refusal }: { email: string; refusal?: Refusal } = { email: "" },
 ): void => {
   const formToken = forms.issue(SIGN_IN_FORM);
   const link = company?.linkTo(toApproval(id));
-  const notice = readNotice(exchange);
-  sendPage(exchange, approvalSignInPage({ formToken, platform, refused, notice, company: link }));
+  const why = refusal ?? readNotice(exchange);
+  const content = { formToken, email, platform, refusal: why, company: link };
+  sendPage(exchange, approvalSignInPage(content));
 };
 
 const DECISIONS: Readonly<Record<string, Decision>> = { approve: "approved", decline: "declined" };
 
 const isAsked = ({ person, visit }: Shown): boolean => person.userId === visit.userId;
 
-const submit = async (
-  context: ApprovalContext,
-  exchange: Exchange,
-  shown: Shown,
-): Promise<void> => {
+const submit = async (context: ApprovalContext, exchange: Exchange, shown: Shown) => {
   const { forms, visits } = context;
   const { approval, visit } = shown;
   const form = await readForm(exchange);
@@ -93,7 +91,7 @@ const answerVisit = async (
   if (exchange.incoming.method === "POST") return submit(context, exchange, shown);
   if (isAsked(shown)) return show(context, exchange, shown);
   const formToken = context.forms.issue(formPurpose(shown));
-  sendPage(exchange, otherPersonPage({ formToken, email: visit.email }));
+  sendPage(exchange, otherPersonPage(formToken, visit.email));
 };
 
 /** Creates the handler of the pages on which people approve the calls of their assistants. */

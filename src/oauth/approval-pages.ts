@@ -2,31 +2,22 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import {
-  type CompanyLink,
   hasPasswordFields,
   renderAlert,
   renderCompanyLink,
   renderFormToken,
   renderSignInFields,
 } from "../pages/sign-in-fields.ts";
+import type { AccountSignInPage } from "./account-pages.ts";
 import type { Approval, Decision } from "./approvals.ts";
 import type { Person } from "./people.ts";
-import type { Refusal } from "./refusal.ts";
 
 const TITLE = "Approve a change";
 
 const formatTime = (at: number): string => `${formatTimestamp(at).slice(11, 16)} UTC`;
 
 /** The question about a call, with the two answers. */
-export const approvalPage = ({
-  formToken,
-  approval,
-  person,
-}: {
-  formToken: string;
-  approval: Approval;
-  person: Person;
-}): Page => ({
+export const approvalPage = (formToken: string, approval: Approval, person: Person): Page => ({
   title: TITLE,
   body: html`<h1>Approve this change?</h1>
     <p class="lead">Your assistant asks for it. Nothing is changed before you approve.</p>
@@ -72,21 +63,8 @@ export const decidedPage = (decision: Decision, { question }: Approval): Page =>
 };
 
 /** The sign-in before a question, which says nothing about the question. */
-export const approvalSignInPage = ({
-  formToken,
-  platform,
-  refused,
-  notice,
-  company,
-}: {
-  formToken: string;
-  platform: string;
-  refused: { email: string; refusal: Refusal } | undefined;
-  /** The reason why the company's sign-in gave no session. */
-  notice?: string | undefined;
-  company?: CompanyLink | undefined;
-}): Page => {
-  const { email = "", refusal } = refused ?? {};
+export const approvalSignInPage = (content: AccountSignInPage): Page => {
+  const { formToken, email, platform, refusal, company } = content;
   const focus = company === undefined ? { autofocus: "email" as const } : {};
   return {
     title: TITLE,
@@ -97,12 +75,12 @@ export const approvalSignInPage = ({
         Your assistant asks you to approve a change. Sign in with your account at
         <strong>${platform}</strong> to see what it is.
       </p>
-      ${renderAlert(refusal?.message ?? notice)} ${renderCompanyLink(company)}
+      ${renderAlert(refusal?.message)} ${renderCompanyLink(company)}
       ${
         hasPasswordFields(company)
           ? html`<form method="post">
               ${renderFormToken(formToken)}
-              ${renderSignInFields({ email, refused: refusal !== undefined, ...focus })}
+              ${renderSignInFields({ email, refused: refusal?.status !== undefined, ...focus })}
               <div class="actions">
                 <button class="primary" name="action" value="sign-in">Continue</button>
               </div>
@@ -113,13 +91,7 @@ export const approvalSignInPage = ({
 };
 
 /** The page for a signed-in person whom the question is not for. */
-export const otherPersonPage = ({
-  formToken,
-  email,
-}: {
-  formToken: string;
-  email: string;
-}): Page => ({
+export const otherPersonPage = (formToken: string, email: string): Page => ({
   title: TITLE,
   status: 403,
   body: html`<h1>This question is for another person</h1>

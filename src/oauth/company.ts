@@ -21,10 +21,7 @@ import type { PlatformSession } from "./platform-session.ts";
 
 export const COMPANY_PATHS = { start: "/oauth/company/start", callback: "/oauth/company" } as const;
 
-/** The reason why a person came back without a session; the pages have a sentence for each. */
-export type Notice = "cancelled" | "failed" | "unverified" | "unknown" | "unavailable" | "cookies";
-
-const NOTICES: Record<Notice, string> = {
+const NOTICES = {
   cancelled: "You did not sign in at your company.",
   failed: "The sign-in at your company did not work. Try again.",
   unverified: "Your company's sign-in does not say that your e-mail address is verified.",
@@ -34,6 +31,9 @@ const NOTICES: Record<Notice, string> = {
   cookies:
     "If you have just signed in, this browser blocks cookies for this address. Allow them here, then sign in again.",
 };
+
+/** The reason why a person came back without a session; the pages have a sentence for each. */
+export type Notice = keyof typeof NOTICES;
 
 /** The page to which a person returns: that of an authorization request, of their account, or of an approval. */
 type ReturnTo = string;
@@ -51,9 +51,9 @@ const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 /** Returns the sentence of a notice in a page's address; undefined if it has none. */
-export const readNotice = ({ url }: Exchange): string | undefined => {
+export const readNotice = ({ url }: Exchange): { message: string } | undefined => {
   const notice = url.searchParams.get("notice") ?? "";
-  return Object.hasOwn(NOTICES, notice) ? NOTICES[notice as Notice] : undefined;
+  return Object.hasOwn(NOTICES, notice) ? { message: NOTICES[notice as Notice] } : undefined;
 };
 
 /** Returns the address of a page after a sign-in: without the cookie of the visit, that page says so. */

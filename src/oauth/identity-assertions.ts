@@ -120,10 +120,7 @@ const findFault = (
 };
 
 /** Returns the person's e-mail address; undefined if it is missing or not verified. */
-const readEmail = (
-  { claim, emailVerified }: IdentityProvider,
-  claims: JWTPayload,
-): string | undefined => {
+const readEmail = ({ claim, emailVerified }: IdentityProvider, claims: JWTPayload) => {
   const email = claims[claim];
   const { email_verified: word } = claims;
   const isVerified = emailVerified === "always" ? (word ?? true) === true : word === true;

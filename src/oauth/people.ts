@@ -185,10 +185,7 @@ const deleteApiKey = async (
   }
 };
 
-const deleteUndeletedKeys = async (
-  context: PeopleContext,
-  session: PlatformSession,
-): Promise<void> => {
+const deleteUndeletedKeys = async (context: PeopleContext, session: PlatformSession) => {
   const { records } = context;
   const owner = userIdOf(context, session.userId);
   for (const key of (await records.listByOwner("LeftKey", owner)) as UndeletedKey[]) {

@@ -34,12 +34,17 @@ import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts"
 import { NarrowingProvider } from "./token-request.ts";
 import { errorPage, refusedRequestPage } from "./sign-in-pages.ts";
 
-export const PATHS = {
+/** The paths that the provider serves. */
+const ROUTES = {
   authorization: "/oauth/authorize",
   token: "/oauth/token",
   revocation: "/oauth/revoke",
   registration: "/oauth/register",
   jwks: "/oauth/jwks",
+} as const;
+
+export const PATHS = {
+  ...ROUTES,
   signIn: "/oauth/sign-in",
   account: "/oauth/account",
 } as const;
@@ -194,13 +199,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
     responseTypes: ["code"],
     scopes: [...ALL_SCOPES.split(" "), "offline_access"],
     extraParams: [REQUESTED_SCOPE_PARAMETER],
-    routes: {
-      authorization: PATHS.authorization,
-      token: PATHS.token,
-      revocation: PATHS.revocation,
-      registration: PATHS.registration,
-      jwks: PATHS.jwks,
-    },
+    routes: ROUTES,
     cookies: { names: PROVIDER_COOKIES, long: cookie, short: cookie },
     ...createClientRules(context),
     clientBasedCORS: (_context, origin, client) =>

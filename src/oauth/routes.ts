@@ -85,11 +85,7 @@ const parseInteractionPath = (path: string): InteractionPath | undefined => {
 };
 
 /** Sends a browser again to its client with the same code, as long as the client has not used it. */
-const repeatResponse = async (
-  context: RouteContext,
-  exchange: Exchange,
-  uid: string,
-): Promise<void> => {
+const repeatResponse = async (context: RouteContext, exchange: Exchange, uid: string) => {
   const isGranted = (await context.records.find(GRANTED, uid)) !== undefined;
   const to = isGranted ? await findFirstResponse(context, ISSUED, uid) : undefined;
   if (to === undefined) return sendPage(exchange, expiredSignInPage());
@@ -128,10 +124,7 @@ const handleInteraction = async (
 };
 
 /** Turns an authorization request that was sent as a form (RFC 6749, section 3.1) into one with a query. */
-const redirectToAuthorization = async (
-  { issuer }: RouteContext,
-  exchange: Exchange,
-): Promise<void> => {
+const redirectToAuthorization = async ({ issuer }: RouteContext, exchange: Exchange) => {
   const form = (await readForm(exchange)) ?? new URLSearchParams();
   redirect(exchange, `${issuer}${PATHS.authorization}?${form.toString()}`);
 };

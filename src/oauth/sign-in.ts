@@ -47,16 +47,11 @@ const submitPassword = async (
 const show = async (context: SignInContext, request: SignInRequest): Promise<void> => {
   const session = await findSession(context, request);
   if (session !== undefined) return showConsent(context, request, session);
-  const message = readNotice(request.exchange);
-  const notice = message === undefined ? {} : { message };
-  showSignIn(context, request, toText(request.params["login_hint"]).slice(0, 254), notice);
+  const hint = toText(request.params["login_hint"]).slice(0, 254);
+  showSignIn(context, request, hint, readNotice(request.exchange));
 };
 
-const submit = async (
-  context: SignInContext,
-  request: SignInRequest,
-  form: URLSearchParams,
-): Promise<void> => {
+const submit = async (context: SignInContext, request: SignInRequest, form: URLSearchParams) => {
   switch (form.get("action")) {
     case "sign-in":
       return submitPassword(context, request, form);

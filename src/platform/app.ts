@@ -19,16 +19,9 @@ import type { Brand } from "../pages/page.ts";
 import type { Passwords } from "./services/passwords.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
-type Route = {
-  method: string;
-  path: string;
-  operation: Operation;
-  handler: unknown;
-  dryRun: boolean;
-};
 type Env = { Bindings: { incoming?: IncomingMessage } };
 
-const listRoutes = (services: Services): Route[] =>
+const listRoutes = (services: Services) =>
   Object.entries(platformContract).flatMap(([noun, verbs]) =>
     Object.entries(verbs).flatMap(([verb, declared]) => {
       const operation: Operation = declared;

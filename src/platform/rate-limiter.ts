@@ -47,11 +47,7 @@ const buildHeaders = (
 
 /** Counts requests in windows that all processes on the store share. */
 export const createRateLimiter = (store: Store, limits: RateLimits) => {
-  const takeOrRefuse = async (
-    subject: string,
-    all: readonly Window[],
-    now: number,
-  ): Promise<Record<string, string>> => {
+  const takeOrRefuse = async (subject: string, all: readonly Window[], now: number) => {
     const windows = all.filter(({ quota }) => quota > 0);
     // The longest window first. When a shorter one refuses, the counts of the longer ones are undone.
     const budgets = windows

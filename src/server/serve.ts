@@ -60,11 +60,7 @@ const STATUSES: Readonly<Record<string, number>> = {
  * on sending is read and discarded for a while: closing a connection with unread bytes resets it, and a client that is
  * still sending would lose the answer.
  */
-const refuseMalformed = (
-  error: NodeJS.ErrnoException,
-  socket: Duplex,
-  isAnswering: boolean,
-): void => {
+const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex, isAnswering: boolean) => {
   if (!socket.writable || isAnswering) {
     socket.destroy();
     return;

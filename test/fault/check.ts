@@ -3,35 +3,15 @@ import { expect } from "vitest";
 import type { Db, Store } from "../../src/platform/store/port.ts";
 import type { AuditLogRow } from "../../src/platform/store/tables/schema.ts";
 import { apply, type Deed, expectedStatus, KEY_MARK, type World } from "./world.ts";
+import { findRows } from "../support/rows.ts";
 
 const rowsOf = async (db: Db, tenantId: string) => {
   return {
-    disputes: await db
-      .selectFrom("disputes")
-      .selectAll()
-      .where("tenant_id", "=", tenantId)
-      .execute(),
-    notes: await db
-      .selectFrom("dispute_notes")
-      .selectAll()
-      .where("tenant_id", "=", tenantId)
-      .execute(),
-    sequences: await db
-      .selectFrom("dispute_sequences")
-      .selectAll()
-      .where("tenant_id", "=", tenantId)
-      .execute(),
-    keys: await db
-      .selectFrom("idempotency_keys")
-      .selectAll()
-      .where("tenant_id", "=", tenantId)
-      .execute(),
-    entries: await db
-      .selectFrom("audit_logs")
-      .selectAll()
-      .where("tenant_id", "=", tenantId)
-      .orderBy("seq")
-      .execute(),
+    disputes: await findRows(db, "disputes", { tenant_id: tenantId }),
+    notes: await findRows(db, "dispute_notes", { tenant_id: tenantId }),
+    sequences: await findRows(db, "dispute_sequences", { tenant_id: tenantId }),
+    keys: await findRows(db, "idempotency_keys", { tenant_id: tenantId }),
+    entries: await findRows(db, "audit_logs", { tenant_id: tenantId }, "seq"),
   };
 };
 type Rows = Awaited<ReturnType<typeof rowsOf>>;

@@ -7,6 +7,7 @@ import { TENANT } from "../support/cluster.ts";
 import { createDice, type Dice } from "../support/dice.ts";
 import type { PatroniNode } from "../support/patroni.ts";
 import { CONFIGURATION } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { checkWorld } from "./check.ts";
 import type { FailoverCluster } from "./failover-cluster.ts";
 import { createSender, type Server, unlessCut } from "./server.ts";
@@ -175,11 +176,7 @@ const check = async (state: Failover): Promise<void> => {
     const settled = await checkWorld(store, state.world, state.unanswered);
     state.counts["settled"] = (state.counts["settled"] ?? 0) + settled;
     state.unanswered.length = 0;
-    const rows = await store.read
-      .selectFrom("departments")
-      .select("code")
-      .where("tenant_id", "=", TENANT)
-      .execute();
+    const rows = await findRows(store.read, "departments", { tenant_id: TENANT });
     const codes = rows.map(({ code }) => code);
     expect(new Set(codes).size).toBe(codes.length);
     const acknowledged = [...state.departments].filter(([, isDone]) => isDone);

@@ -8,6 +8,7 @@ import {
   startPlatform,
   type TestPlatform,
 } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { type Database, type Dialect } from "../support/stores.ts";
 import { checkChain } from "./check.ts";
 
@@ -56,12 +57,7 @@ export const rowsWith = async ({ at }: Service, po: string): Promise<number> => 
 
 /** The tenant's audit log is a chain without a gap. */
 export const checkLog = async ({ at }: Service): Promise<void> => {
-  const entries = await at.store.read
-    .selectFrom("audit_logs")
-    .selectAll()
-    .where("tenant_id", "=", TENANT)
-    .orderBy("seq")
-    .execute();
+  const entries = await findRows(at.store.read, "audit_logs", { tenant_id: TENANT }, "seq");
   expect(entries.length).toBeGreaterThan(0);
   await checkChain(at.store, TENANT, entries);
 };

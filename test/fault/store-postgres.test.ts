@@ -6,6 +6,7 @@ import { createDice } from "../support/dice.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { DISPUTES } from "../support/platform.ts";
+import { findRow } from "../support/rows.ts";
 import { type Dialect, dialects } from "../support/stores.ts";
 import { checkWorld } from "./check.ts";
 import type { Server } from "./server.ts";
@@ -113,10 +114,7 @@ describe("a PostgreSQL server", () => {
     { timeout: 120 * SECOND },
     async () => {
       await create(service, "many");
-      const row = await service.at.store.read
-        .selectFrom("disputes")
-        .selectAll()
-        .executeTakeFirstOrThrow();
+      const row = await findRow(service.at.store.read, "disputes", {});
       const copies = Array.from({ length: 2000 }, (_, index) => ({
         ...row,
         id: `copy ${index}`,

@@ -3,8 +3,7 @@ import { openBrowser } from "../support/browser.ts";
 import {
   authorize,
   authorizeUrl,
-  codeFrom,
-  makePkce,
+  codeOf,
   redeem,
   refresh,
   register,
@@ -12,8 +11,9 @@ import {
   startAuthorization,
 } from "../support/oauth.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { findRow } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
-import { useAuthorization } from "./setup.ts";
+import { openSignIn, useAuthorization } from "./setup.ts";
 
 /** Returns the scopes that a page has preselected. */
 const findTicked = (page: string): string[] =>
@@ -51,7 +51,6 @@ onEveryStore("an authorization request", (at) => {
   ])("redirects a fault before the sign-in to no other site (%s)", async (redirect) => {
     const client = await register(oauth.running, { redirect_uris: [redirect] });
     const isForeign = redirect.startsWith("https:");
-    const { challenge } = makePkce();
     const faults = [
       { resource: "https://elsewhere.example/mcp" },
       { prompt: "none" },
@@ -61,7 +60,7 @@ onEveryStore("an authorization request", (at) => {
       { response_mode: "form_post", prompt: "none" },
     ];
     for (const fault of faults) {
-      const asked = authorizeUrl(oauth.running, client, challenge, fault);
+      const asked = authorizeUrl(oauth.running, client, fault);
       const answer = await fetch(asked, { redirect: "manual" });
       const [to, page] = [answer.headers.get("location"), await answer.text()];
       if (isForeign) {
@@ -80,10 +79,9 @@ onEveryStore("an authorization request", (at) => {
 
   it("links to no address that a client has not registered", async () => {
     const client = await register(oauth.running, { redirect_uris: ["https://evil.example/take"] });
-    const { challenge } = makePkce();
     const elsewhere = { ...client, redirect: "https://other.example/" };
     for (const fault of [{}, { prompt: "none" }, { response_type: "token" }]) {
-      const asked = authorizeUrl(oauth.running, elsewhere, challenge, fault);
+      const asked = authorizeUrl(oauth.running, elsewhere, fault);
       const answer = await fetch(asked, { redirect: "manual" });
       expect(answer.status).toBe(400);
       expect(await answer.text()).not.toContain("other.example");
@@ -92,15 +90,11 @@ onEveryStore("an authorization request", (at) => {
 
   verifies("C-61");
   it("issues no token for another resource, and refuses such tokens", async () => {
-    const client = await register(oauth.running);
-    const { challenge } = makePkce();
-    const asked = authorizeUrl(oauth.running, client, challenge, {
-      resource: "https://elsewhere.example/mcp",
-    });
-    const refused = await openBrowser().open(asked);
-    expect(new URL(refused.url).searchParams.get("error")).toBe("invalid_target");
+    const elsewhere = { resource: "https://elsewhere.example/mcp" };
+    const { shown } = await openSignIn(oauth.running, elsewhere);
+    expect(new URL(shown.url).searchParams.get("error")).toBe("invalid_target");
     const coded = await authorize(oauth.running, oauth.ann);
-    const wrong = await redeem(oauth.running, coded, { resource: "https://elsewhere.example/mcp" });
+    const wrong = await redeem(oauth.running, coded, elsewhere);
     expect(wrong).toMatchObject({ status: 400, body: { error: "invalid_target" } });
     const { body } = await redeem(oauth.running, await authorize(oauth.running, oauth.ann));
     const moved = await startAuthorization(at());
@@ -109,16 +103,11 @@ onEveryStore("an authorization request", (at) => {
   });
 
   it("binds tokens to the resource if the client does not name it", async () => {
-    const client = await register(oauth.running);
-    const { verifier, challenge } = makePkce();
-    const browser = openBrowser();
-    const first = await browser.open(
-      authorizeUrl(oauth.running, client, challenge, { resource: undefined, scope: undefined }),
-    );
-    const second = await signIn(browser, first, oauth.ann);
-    const last = await browser.submit(second, { action: "allow" });
-    const code = new URL(last.url).searchParams.get("code") ?? "";
-    const { body } = await redeem(oauth.running, { code, verifier, client });
+    const unnamed = { resource: undefined, scope: undefined };
+    const { browser, shown, ...asked } = await openSignIn(oauth.running, unnamed);
+    const second = await signIn(browser, shown, oauth.ann);
+    const code = codeOf(await browser.submit(second, { action: "allow" }));
+    const { body } = await redeem(oauth.running, { code, ...asked });
     expect(await oauth.running.server.verifyToken(body.access_token)).toMatchObject({
       scopes: ["read"],
     });
@@ -135,8 +124,8 @@ onEveryStore("an authorization request", (at) => {
     ["prompt=none", { prompt: "none" }, "login_required"],
   ])("refuses a request with %s", async (_what, wrong, error) => {
     const client = await register(oauth.running);
-    const asked = authorizeUrl(oauth.running, client, makePkce().challenge, wrong);
-    const { url } = await openBrowser().open(asked);
+    const { shown } = await openSignIn(oauth.running, { client, ...wrong });
+    const { url } = shown;
     expect(url.startsWith(client.redirect)).toBe(true);
     const { search, hash } = new URL(url);
     const parameters = Object.fromEntries(new URLSearchParams(search || hash.slice(1)));
@@ -165,21 +154,17 @@ onEveryStore("an authorization request", (at) => {
       ["read", "write"],
     ],
   ] as const)("accepts a request with %s", async (_what, more, ticked) => {
-    const client = await register(oauth.running);
-    const { challenge, verifier } = makePkce();
-    const browser = openBrowser();
-    const asked = authorizeUrl(oauth.running, client, challenge, more);
-    const consent = await signIn(browser, await browser.open(asked), oauth.ann);
+    const { browser, shown, ...asked } = await openSignIn(oauth.running, more);
+    const consent = await signIn(browser, shown, oauth.ann);
     expect(findTicked(consent.text)).toEqual(ticked);
-    const { url } = await browser.submit(consent, { action: "allow" });
-    const code = new URL(url).searchParams.get("code") ?? "";
-    const { status, body } = await redeem(oauth.running, { code, verifier, client });
+    const code = codeOf(await browser.submit(consent, { action: "allow" }));
+    const { status, body } = await redeem(oauth.running, { code, ...asked });
     expect([status, body.scope]).toEqual([200, ticked.join(" ")]);
   });
 
   it("accepts a parameter that is repeated with the same value, and a request by POST", async () => {
     const client = await register(oauth.running);
-    const asked = new URL(authorizeUrl(oauth.running, client, makePkce().challenge));
+    const asked = new URL(authorizeUrl(oauth.running, client));
     for (const name of ["state", "resource", "client_id"]) {
       asked.searchParams.append(name, asked.searchParams.get(name) ?? "");
     }
@@ -197,21 +182,13 @@ onEveryStore("an authorization request", (at) => {
   verifies("HS-03");
   it("accepts each loopback name as the resource", async () => {
     const resource = oauth.running.resource.replace("127.0.0.1", "localhost");
-    const client = await register(oauth.running);
-    const { challenge, verifier } = makePkce();
-    const asked = authorizeUrl(oauth.running, client, challenge, { resource });
-    const code = await codeFrom(asked, oauth.ann);
-    const { status, body } = await redeem(
-      { ...oauth.running, resource },
-      { code, verifier, client },
-    );
+    const running = { ...oauth.running, resource };
+    const { status, body } = await redeem(running, await authorize(running, oauth.ann));
     expect(status).toBe(200);
     expect(await oauth.running.server.verifyToken(body.access_token)).toBeDefined();
     const elsewhere = { resource: resource.replace(/:\d+/, ":1") };
-    const refused = await openBrowser().open(
-      authorizeUrl(oauth.running, client, challenge, elsewhere),
-    );
-    expect(refused.url).toContain("error=invalid_target");
+    const { shown } = await openSignIn(oauth.running, elsewhere);
+    expect(shown.url).toContain("error=invalid_target");
   });
 
   it.each(["token", "register", "revoke", "jwks"])(
@@ -246,17 +223,13 @@ onEveryStore("an authorization request", (at) => {
       redirect_uris: ["https://host.example/callback"],
     });
     const elsewhere = { ...client, redirect: "https://host.example.evil.example/callback" };
-    const shown = await openBrowser().open(
-      authorizeUrl(oauth.running, elsewhere, makePkce().challenge),
-    );
+    const { shown } = await openSignIn(oauth.running, { client: elsewhere });
     expect(shown.status).toBe(400);
     expect(shown.url.startsWith(oauth.running.url)).toBe(true);
     expect(shown.text).toContain("This cannot continue");
     const unregistered = { ...client, clientId: "nobody" };
-    const unknown = await openBrowser().open(
-      authorizeUrl(oauth.running, unregistered, makePkce().challenge),
-    );
-    expect(unknown.status).toBe(400);
+    const unknown = await openSignIn(oauth.running, { client: unregistered });
+    expect(unknown.shown.status).toBe(400);
   });
 
   it("accepts any port of a loopback redirect", async () => {
@@ -267,48 +240,35 @@ onEveryStore("an authorization request", (at) => {
   });
 
   it("lets the person grant more than the client requested", async () => {
-    const client = await register(oauth.running);
-    const { verifier, challenge } = makePkce();
-    const browser = openBrowser();
-    const first = await browser.open(
-      authorizeUrl(oauth.running, client, challenge, { scope: "admin" }),
-    );
-    const consent = await signIn(browser, first, oauth.ann);
+    const { browser, shown, ...asked } = await openSignIn(oauth.running, { scope: "admin" });
+    const consent = await signIn(browser, shown, oauth.ann);
     expect(findTicked(consent.text)).toEqual(["read", "admin"]);
     const scope = ["read", "write"];
-    const last = await browser.submit(consent, { scope, action: "allow" });
-    const code = new URL(last.url).searchParams.get("code") ?? "";
-    const { body } = await redeem(oauth.running, { code, verifier, client });
+    const code = codeOf(await browser.submit(consent, { scope, action: "allow" }));
+    const { body } = await redeem(oauth.running, { code, ...asked });
     expect(body).toMatchObject({ scope: "read write" });
     expect(await oauth.running.server.verifyToken(body.access_token)).toMatchObject({
       scopes: scope,
     });
-    const next = await refresh(oauth.running, client, body.refresh_token);
+    const next = await refresh(oauth.running, asked.client, body.refresh_token);
     expect(await oauth.running.server.verifyToken(next.body.access_token)).toMatchObject({
       scopes: scope,
     });
   });
 
   it("grants only the scopes that the person selected", async () => {
-    const client = await register(oauth.running);
-    const { verifier, challenge } = makePkce();
-    const browser = openBrowser();
-    const first = await browser.open(
-      authorizeUrl(oauth.running, client, challenge, {
-        scope: "read write admin offline_access openid",
-      }),
-    );
-    const second = await signIn(browser, first, oauth.ann);
+    const every = { scope: "read write admin offline_access openid" };
+    const { browser, shown, ...asked } = await openSignIn(oauth.running, every);
+    const second = await signIn(browser, shown, oauth.ann);
     const none = await browser.submit(second, { scope: [], action: "allow" });
     expect(none.text).toContain("Choose what it may do, or cancel.");
     const last = await browser.submit(none, { scope: ["read", "admin"], action: "allow" });
-    const code = new URL(last.url).searchParams.get("code") ?? "";
-    const { body } = await redeem(oauth.running, { code, verifier, client });
+    const { body } = await redeem(oauth.running, { code: codeOf(last), ...asked });
     expect(await oauth.running.server.verifyToken(body.access_token)).toMatchObject({
       scopes: ["read", "admin"],
     });
     expect(body).not.toHaveProperty("id_token");
-    const next = await refresh(oauth.running, client, body.refresh_token);
+    const next = await refresh(oauth.running, asked.client, body.refresh_token);
     expect(await oauth.running.server.verifyToken(next.body.access_token)).toMatchObject({
       scopes: ["read", "admin"],
     });
@@ -318,21 +278,11 @@ onEveryStore("an authorization request", (at) => {
     const flo = await at().person("acme", { roles: ["Administrator"] });
     await at().tenant("second");
     await at().store.transaction(async (tx) => {
-      const member = await tx
-        .selectFrom("memberships")
-        .selectAll()
-        .where("user_id", "=", flo.userId)
-        .executeTakeFirstOrThrow();
-      const role = await tx
-        .selectFrom("roles")
-        .selectAll()
-        .where("tenant_id", "=", "second")
-        .executeTakeFirst();
+      const member = await findRow(tx, "memberships", { user_id: flo.userId });
       await tx
         .insertInto("memberships")
         .values({ ...member, tenant_id: "second" })
         .execute();
-      expect(role === undefined || role.tenant_id === "second").toBe(true);
     });
     const ids = [];
     for (const tenant of ["acme", "second"]) {

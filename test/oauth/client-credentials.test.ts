@@ -27,6 +27,7 @@ import {
   startAuthorization,
 } from "../support/oauth.ts";
 import { DISPUTES, onEveryStore } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("tokens of programs", (at) => {
@@ -235,11 +236,7 @@ onEveryStore("tokens of programs", (at) => {
       const refused = await at().call("GET", DISPUTES.replace("{t}", "acme"), { headers });
       expect(refused.status).toBe(401);
       expect((await ask(client, { by: next })).status).toBe(401);
-      const keysLeft = await at()
-        .store.read.selectFrom("api_keys")
-        .selectAll()
-        .where("user_id", "=", client.clientId)
-        .execute();
+      const keysLeft = await findRows(at().store.read, "api_keys", { user_id: client.clientId });
       expect(keysLeft).toEqual([]);
     });
 

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createNetworks } from "../../src/kit/network.ts";
 import { createFetchDocument } from "../../src/oauth/documents.ts";
-import { openBrowser } from "../support/browser.ts";
 import {
-  authorizeUrl,
-  makePkce,
+  codeOf,
   redeem,
   register,
   type Running,
@@ -13,7 +11,7 @@ import {
 } from "../support/oauth.ts";
 import { certificateFor, type Receiver, startReceiver } from "../support/receiver.ts";
 import { verifies } from "../support/verifies.ts";
-import { useAuthorization, usePlatform } from "./setup.ts";
+import { openSignIn, useAuthorization, usePlatform } from "./setup.ts";
 
 const at = usePlatform();
 const oauth = useAuthorization(at);
@@ -114,19 +112,17 @@ describe("clients that register themselves", () => {
   ])("of the person's computer are sent the code at exactly %s", async (own) => {
     const uris = [own, "https://host.example/callback", "http://localhost:8787/callback"];
     const { clientId } = await register(oauth.running, { redirect_uris: uris });
-    const browser = openBrowser();
-    const { verifier, challenge } = makePkce();
     const client = { clientId, redirect: own };
-    const first = await browser.open(authorizeUrl(oauth.running, client, challenge));
-    const consent = await signIn(browser, first, oauth.ann);
+    const { browser, shown, verifier } = await openSignIn(oauth.running, { client });
+    const consent = await signIn(browser, shown, oauth.ann);
     expect(consent.text).toContain("a program on this computer");
     expect(consent.text).not.toContain("vendor.mcp-sign-in</strong>");
     const last = await browser.submit(consent, { action: "allow" });
     expect(last.url.startsWith(`${own}?code=`)).toBe(true);
-    const code = new URL(last.url).searchParams.get("code") ?? "";
-    expect((await redeem(oauth.running, { code, verifier, client })).status).toBe(200);
-    const other = authorizeUrl(oauth.running, { clientId, redirect: `${own}x` }, challenge);
-    expect((await openBrowser().open(other)).status).toBe(400);
+    const coded = { code: codeOf(last), verifier, client };
+    expect((await redeem(oauth.running, coded)).status).toBe(200);
+    const other = { clientId, redirect: `${own}x` };
+    expect((await openSignIn(oauth.running, { client: other })).shown.status).toBe(400);
   });
 
   it("are limited by address, and refused if registration is off", async () => {
@@ -176,16 +172,14 @@ describe("clients with a metadata document", () => {
   it("are shown with the hosts of the document and the redirect URI", async () => {
     describing();
     const client = { clientId: `${home}/client.json`, redirect: "https://host.example/callback" };
-    const browser = openBrowser();
-    const { verifier, challenge } = makePkce();
-    const first = await browser.open(authorizeUrl(server, client, challenge));
-    const second = await signIn(browser, first, oauth.ann);
+    const { browser, shown, verifier } = await openSignIn(server, { client });
+    const second = await signIn(browser, shown, oauth.ann);
     expect(second.text).toContain(`described at host.example:${receiver.port}`);
     expect(second.text).toMatch(/your browser goes to <strong>host\.example<\/strong>/);
     const last = await browser.submit(second, { action: "allow" });
     expect(last.url.startsWith("https://host.example/callback?code=")).toBe(true);
-    const code = new URL(last.url).searchParams.get("code") ?? "";
-    expect((await redeem(server, { code, verifier, client })).status).toBe(200);
+    const coded = { code: codeOf(last), verifier, client };
+    expect((await redeem(server, coded)).status).toBe(200);
   });
 
   verifies("HS-02");
@@ -196,7 +190,7 @@ describe("clients with a metadata document", () => {
     describing({ token_endpoint_auth_method: method, client_uri: null, ...more });
     const redirect = "https://host.example/callback";
     const client = { clientId: `${home}/${method}.json`, redirect };
-    const shown = await openBrowser().open(authorizeUrl(server, client, makePkce().challenge));
+    const { shown } = await openSignIn(server, { client });
     expect(shown.text).toContain("Described host");
   });
 
@@ -208,7 +202,7 @@ describe("clients with a metadata document", () => {
     describing(more);
     const clientId = `${home}/${encodeURIComponent(what)}.json`;
     const client = { clientId, redirect: "https://host.example/callback" };
-    const shown = await openBrowser().open(authorizeUrl(server, client, makePkce().challenge));
+    const { shown } = await openSignIn(server, { client });
     expect(shown.status).toBe(400);
     expect(shown.url.startsWith(server.url)).toBe(true);
   });

@@ -7,20 +7,18 @@ import { openBrowser, type Shown } from "../support/browser.ts";
 import { type Company, type Employee, startCompany } from "../support/company.ts";
 import { freePort } from "../support/free-port.ts";
 import {
-  authorizeUrl,
+  codeOf,
   directoryOf,
-  makePkce,
   type Options,
   redeem,
-  register,
   type Running,
   startAuthorization,
 } from "../support/oauth.ts";
-import type { Person } from "../support/platform.ts";
+import { onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
+import { openSignIn } from "./setup.ts";
 
 const CLIENT = { id: "the-mcp-server", secret: "a-secret-of-this-server" };
-import { onEveryStore } from "../support/platform.ts";
 
 onEveryStore("people of a company", (at) => {
   const employees: Record<string, Employee> = {};
@@ -59,15 +57,6 @@ onEveryStore("people of a company", (at) => {
   const buttonOf = ({ text }: Shown): string =>
     /<a class="button primary" href="([^"]+)"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
 
-  /** Opens the sign-in page of a new host in a new browser. */
-  const openPage = async (to = running) => {
-    const browser = openBrowser();
-    const client = await register(to);
-    const { verifier, challenge } = makePkce();
-    const shown = await browser.open(authorizeUrl(to, client, challenge));
-    return { browser, client, verifier, shown };
-  };
-
   /** Signs an employee in at the company, and returns the address to which it sends the browser back. */
   const signInAtCompany = async (address: string, login: string): Promise<string> => {
     const browser = openBrowser({}, company.fetch);
@@ -87,13 +76,13 @@ onEveryStore("people of a company", (at) => {
   describe("sign-in at the company", () => {
     verifies("RC-12");
     it("finds a person by the verified e-mail address, who then chooses what the program may do", async () => {
-      const { browser, client, verifier, shown } = await openPage();
+      const { browser, client, verifier, shown } = await openSignIn(running);
       expect(shown.text).toContain(`Sign in at ${new URL(company.issuer).host}`);
       expect(shown.text).toContain('name="password"');
       const consent = await goThere(browser, shown, "ann");
       expect(consent.text).toContain(ann.email.split("@")[0]);
       const last = await browser.submit(consent, { scope: ["read"], action: "allow" });
-      const code = new URL(last.url).searchParams.get("code") ?? "";
+      const code = codeOf(last);
       const { status, body } = await redeem(running, { code, verifier, client });
       expect([status, body.scope]).toEqual([200, "read"]);
       const holder = await running.server.verifyToken(body.access_token);
@@ -111,7 +100,7 @@ onEveryStore("people of a company", (at) => {
 
     verifies("RC-12");
     it("asks the provider with PKCE, state and nonce", async () => {
-      const { browser, shown } = await openPage();
+      const { browser, shown } = await openSignIn(running);
       const { url } = await browser.open(buttonOf(shown));
       const asked = Object.fromEntries(new URL(url).searchParams);
       expect(asked).toMatchObject({
@@ -139,7 +128,7 @@ onEveryStore("people of a company", (at) => {
       const users = () => at().store.read.selectFrom("users").select("id").execute();
       const before = (await users()).length;
       employees["other"] = { email: ann.email, ...more };
-      const { browser, shown } = await openPage();
+      const { browser, shown } = await openSignIn(running);
       const back = await goThere(browser, shown, "other");
       expect(back.text).toContain(message);
       expect(back.text).not.toContain('value="allow"');
@@ -152,18 +141,18 @@ onEveryStore("people of a company", (at) => {
       employees["bob"] = { email: bob.email, email_verified: true };
       const needs = { store: at().store, clock: at().clock, newId: randomId };
       await updateUser(needs, { tenantId: "acme", email: bob.email, status: "Inactive" });
-      const { browser, shown } = await openPage();
+      const { browser, shown } = await openSignIn(running);
       expect((await goThere(browser, shown, "bob")).text).toContain("No active account");
     });
 
     verifies("RC-12");
     it("accepts an answer only in the browser that was sent away, once, and with its state", async () => {
-      const { browser, shown } = await openPage();
+      const { browser, shown } = await openSignIn(running);
       const left = await browser.open(buttonOf(shown));
       const address = await signInAtCompany(left.url, "ann");
       // Of an attacker who signed in, and has another person's browser finish it.
       expect((await openBrowser().open(address)).text).toContain("started in another browser");
-      const other = await openPage();
+      const other = await openSignIn(running);
       await other.browser.open(buttonOf(other.shown));
       expect((await other.browser.open(address)).text).toContain("started in another browser");
       expect((await browser.open(address)).text).toContain('value="allow"');
@@ -178,7 +167,7 @@ onEveryStore("people of a company", (at) => {
         (url: URL) => url.searchParams.set("code", "another"),
         (url: URL) => url.searchParams.set("error", "server_error"),
       ]) {
-        const { browser, shown } = await openPage();
+        const { browser, shown } = await openSignIn(running);
         const left = await browser.open(buttonOf(shown));
         const address = new URL(await signInAtCompany(left.url, "ann"));
         change(address);
@@ -188,7 +177,7 @@ onEveryStore("people of a company", (at) => {
 
     verifies("RC-12");
     it("does not start from another site, nor with a changed target", async () => {
-      const { browser, shown } = await openPage();
+      const { browser, shown } = await openSignIn(running);
       const foreign = openBrowser({ "sec-fetch-site": "cross-site" });
       expect((await foreign.open(buttonOf(shown))).status).toBe(403);
       const changed = new URL(buttonOf(shown));
@@ -197,7 +186,7 @@ onEveryStore("people of a company", (at) => {
     });
 
     it("says that the person cancelled, or that the provider is away", async () => {
-      const { browser, shown } = await openPage();
+      const { browser, shown } = await openSignIn(running);
       const { url } = await browser.open(buttonOf(shown));
       const state = new URL(url).searchParams.get("state") ?? "";
       const back = new URL(`${running.url}/oauth/company`);
@@ -205,7 +194,7 @@ onEveryStore("people of a company", (at) => {
       expect((await browser.open(back.href)).text).toContain("You did not sign in");
       const away = await start();
       company.down(true);
-      const page = await openPage(away);
+      const page = await openSignIn(away);
       const shownAgain = await page.browser.open(buttonOf(page.shown));
       company.down(false);
       await away.close();
@@ -224,7 +213,7 @@ onEveryStore("people of a company", (at) => {
     verifies("RC-12");
     it("can be the only way: no password is shown or accepted then", async () => {
       const strict = await start({ passwords: false });
-      const { browser, shown } = await openPage(strict);
+      const { browser, shown } = await openSignIn(strict);
       expect(shown.text).not.toContain('name="password"');
       const account = await browser.open(`${strict.url}/oauth/account`);
       expect(account.text).not.toContain('name="password"');
@@ -256,7 +245,7 @@ onEveryStore("people of a company", (at) => {
             .select("kind")
             .execute()
         ).length;
-      const { browser, shown } = await openPage();
+      const { browser, shown } = await openSignIn(running);
       const before = await count();
       await browser.open(buttonOf(shown));
       expect(await count()).toBe(before);

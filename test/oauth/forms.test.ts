@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openBrowser, type Shown } from "../support/browser.ts";
 import {
   authorizeUrl,
-  makePkce,
+  codeOf,
   redeem,
   register,
   signIn,
@@ -42,9 +42,7 @@ describe("the forms of a sign-in", () => {
 
   it("set cookies that scripts cannot read and other sites cannot send", async () => {
     const client = await register(oauth.running);
-    const answer = await openBrowser().ask(
-      authorizeUrl(oauth.running, client, makePkce().challenge),
-    );
+    const answer = await openBrowser().ask(authorizeUrl(oauth.running, client));
     const cookies = answer.headers.getSetCookie();
     expect(cookies).toHaveLength(1);
     for (const cookie of cookies) {
@@ -85,20 +83,16 @@ describe("the forms of a sign-in", () => {
   it("grant only known scopes and companies of the person", async () => {
     const max = await at().person("acme", { roles: ["Administrator"] });
     await at().tenant("foreign");
-    const browser = openBrowser();
-    const client = await register(oauth.running);
-    const { challenge, verifier } = makePkce();
-    const url = authorizeUrl(oauth.running, client, challenge, { scope: "read" });
-    const consent = await signIn(browser, await browser.open(url), max);
+    const { browser, shown, ...asked } = await openSignIn(oauth.running, { scope: "read" });
+    const consent = await signIn(browser, shown, max);
     const elsewhere = await browser.submit(consent, { tenant: "foreign", action: "allow" });
     expect(elsewhere.status).toBe(400);
     expect(elsewhere.text).toContain("Choose a company.");
     const unknown = await browser.submit(consent, { scope: ["openid"], action: "allow" });
     expect(unknown.status).toBe(400);
     const scope = ["read", "openid", "everything"];
-    const done = await browser.submit(consent, { scope, action: "allow" });
-    const code = new URL(done.url).searchParams.get("code") ?? "";
-    const { body } = await redeem(oauth.running, { code, verifier, client });
+    const code = codeOf(await browser.submit(consent, { scope, action: "allow" }));
+    const { body } = await redeem(oauth.running, { code, ...asked });
     const bearer = await oauth.running.server.verifyToken(body.access_token);
     expect(bearer?.scopes).toEqual(["read"]);
     expect(await oauth.running.server.findCredential(bearer?.personId ?? "")).toMatchObject({
@@ -112,10 +106,7 @@ describe("the forms of a sign-in", () => {
 
   verifies("HS-03");
   it("repeat their effect when they are submitted twice, until the client has used the code", async () => {
-    const browser = openBrowser();
-    const client = await register(oauth.running);
-    const { challenge, verifier } = makePkce();
-    const shown = await browser.open(authorizeUrl(oauth.running, client, challenge));
+    const { browser, shown, ...asked } = await openSignIn(oauth.running);
     const consent = await signIn(browser, shown, oauth.ann);
     const codes = async () => {
       const both = [1, 2].map(() => browser.submit(consent, { action: "allow" }));
@@ -126,7 +117,7 @@ describe("the forms of a sign-in", () => {
     expect(first).toBeTruthy();
     expect(second).toBe(first);
     expect(await codes()).toEqual([first, first]);
-    const { status, body } = await redeem(oauth.running, { code: first ?? "", verifier, client });
+    const { status, body } = await redeem(oauth.running, { code: first ?? "", ...asked });
     expect(status).toBe(200);
     const late = await browser.submit(consent, { action: "allow" });
     expect(late.text).toContain("The program is connected");
@@ -200,7 +191,7 @@ describe("behind a proxy with a certificate", () => {
     const client = await register(one);
     for (const below of ["", "/receivables"]) {
       const asked = { url: one.url + below, resource: one.resource };
-      const answer = await openBrowser().ask(authorizeUrl(asked, client, makePkce().challenge), {
+      const answer = await openBrowser().ask(authorizeUrl(asked, client), {
         headers: { "x-forwarded-host": "evil.example", "x-forwarded-proto": "http" },
       });
       expect(answer.headers.get("location")).toMatch(

@@ -9,6 +9,7 @@ import { createStorage } from "../../src/records/storage.ts";
 import { rowsOf } from "../support/audit.ts";
 import { directoryOf, watchedClient } from "../support/oauth.ts";
 import { DISPUTES, MASTER_KEY, type Person, onEveryStore } from "../support/platform.ts";
+import { findRow, findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ISSUER = "https://issuer.example";
@@ -50,11 +51,7 @@ onEveryStore("an issuer", (at) => {
       expect(new Set(found.map((one) => one?.apiKey.reveal())).size).toBe(1);
       expect(found[0]).toMatchObject({ email: bob.email, tenantId: "acme" });
       expect(await callWith(id)).toBe(200);
-      const keys = await at()
-        .store.read.selectFrom("api_keys")
-        .select("id")
-        .where("user_id", "=", bob.userId)
-        .execute();
+      const keys = await findRows(at().store.read, "api_keys", { user_id: bob.userId });
       expect(keys).toHaveLength(1);
       const entry = (await rowsOf(at().store.read, "acme")).find(
         ({ action, metadata }) =>
@@ -66,12 +63,7 @@ onEveryStore("an issuer", (at) => {
     it("get another key after the platform has ended theirs", async () => {
       const id = await people.find(bob.email);
       expect(await people.forgetIfKeyInvalid(id ?? "")).toBe(false);
-      const [user] = await at()
-        .store.read.selectFrom("users")
-        .selectAll()
-        .where("id", "=", bob.userId)
-        .execute();
-      if (user === undefined) throw new Error("the user is gone");
+      const user = await findRow(at().store.read, "users", { id: bob.userId });
       await at().store.transaction((tx) => replacePassword(tx, user, "another hash"));
       expect(await callWith(id)).toBe(401);
       expect(await people.forgetIfKeyInvalid(id ?? "")).toBe(true);

@@ -6,10 +6,8 @@ import { createBoundedFetch } from "../../src/oauth/documents.ts";
 import { createFormTokens, type Exchange } from "../../src/oauth/form.ts";
 import { createStorage } from "../../src/records/storage.ts";
 import { askFrom } from "../support/addresses.ts";
-import { openBrowser } from "../support/browser.ts";
 import {
   authorizeUrl,
-  makePkce,
   REDIRECT,
   register,
   type Running,
@@ -19,6 +17,7 @@ import {
 import { MASTER_KEY, startPlatform, type TestPlatform } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
+import { openSignIn } from "./setup.ts";
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
@@ -51,7 +50,7 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
   verifies("C-95");
   it("stores nothing for browsers that have not signed in, and limits each address", async () => {
     const client = await register(running);
-    const url = authorizeUrl(running, client, makePkce().challenge, { state: "x".repeat(4000) });
+    const url = authorizeUrl(running, client, { state: "x".repeat(4000) });
     const answers = await Promise.all(range(150).map(() => askFrom(url, { from: "127.0.0.50" })));
     const begun = answers.filter(({ status }) => status === 303);
     expect(begun).toHaveLength(120);
@@ -113,9 +112,8 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
     const client = await register(running);
     const from = async (address: string, email: string, password: string) => {
       const one = await startAuthorization(at, { addressOf: () => address });
-      const browser = openBrowser();
-      const url = authorizeUrl(one, client, makePkce().challenge);
-      const shown = await signIn(browser, await browser.open(url), { email, password });
+      const { browser, shown: first } = await openSignIn(one, { client });
+      const shown = await signIn(browser, first, { email, password });
       await one.close();
       return shown;
     };

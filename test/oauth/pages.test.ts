@@ -4,12 +4,13 @@ import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   authorizeUrl,
-  makePkce,
+  codeOf,
   redeem,
   register,
   type Running,
   startAuthorization,
 } from "../support/oauth.ts";
+import { makePkce } from "../support/pkce.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { chromium, CHROMIUM_FLAGS } from "../support/chromium.ts";
 import { type Person, startPlatform, type TestPlatform } from "../support/platform.ts";
@@ -89,7 +90,7 @@ describe.skipIf(chromium === undefined)(
           const client = await register(running, about);
           const { verifier, challenge } = makePkce();
           const scope = "read write admin";
-          await page.goto(authorizeUrl(running, client, challenge, { scope }));
+          await page.goto(authorizeUrl(running, client, { code_challenge: challenge, scope }));
           await picture(page, `${device}-${theme}-1-sign-in`);
           await fillIn(page, "wrong");
           await picture(page, `${device}-${theme}-2-wrong`);
@@ -102,7 +103,7 @@ describe.skipIf(chromium === undefined)(
           expect(wide).toBeLessThanOrEqual(width);
           await press(page, "allow");
           expect(page.url().startsWith(redirect)).toBe(true);
-          const code = new URL(page.url()).searchParams.get("code") ?? "";
+          const code = codeOf({ url: page.url() });
           expect((await redeem(running, { code, verifier, client })).status).toBe(200);
           expect(complaints).toEqual([]);
           await page.goto(`${running.url}/oauth/account`);
@@ -122,7 +123,7 @@ describe.skipIf(chromium === undefined)(
     it("escapes the name of a client", async () => {
       const { page, close } = await visit(false, WIDTHS.phone);
       const client = await register(running, { client_name: HOSTILE });
-      await page.goto(authorizeUrl(running, client, makePkce().challenge));
+      await page.goto(authorizeUrl(running, client));
       await fillIn(page, ann.password);
       await picture(page, "phone-light-6-hostile");
       expect(await page.$$("img, script")).toEqual([]);

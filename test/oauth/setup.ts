@@ -2,11 +2,12 @@ import { afterAll, beforeAll } from "vitest";
 import { openBrowser } from "../support/browser.ts";
 import {
   authorizeUrl,
-  makePkce,
+  type Registered,
   register,
   type Running,
   startAuthorization,
 } from "../support/oauth.ts";
+import { makePkce } from "../support/pkce.ts";
 import { type Person, startPlatform, type TestPlatform } from "../support/platform.ts";
 
 /** Starts a platform before the tests of a file and closes it after them. */
@@ -30,10 +31,15 @@ export const useAuthorization = (at: () => TestPlatform): { ann: Person; running
   return oauth;
 };
 
-/** Opens the first page of a sign-in in a new browser, for a new client. */
-export const openSignIn = async (running: Running) => {
+/** Opens the first page of a sign-in in a new browser, for a new client by default. */
+export const openSignIn = async (
+  running: Pick<Running, "url" | "resource">,
+  { client, ...asked }: { client?: Registered } & Record<string, unknown> = {},
+) => {
   const browser = openBrowser();
-  const client = await register(running);
-  const shown = await browser.open(authorizeUrl(running, client, makePkce().challenge));
-  return { browser, shown, client };
+  const own = client ?? (await register(running));
+  const { verifier, challenge } = makePkce();
+  const params = { code_challenge: challenge, ...(asked as Record<string, string | undefined>) };
+  const shown = await browser.open(authorizeUrl(running, own, params));
+  return { browser, shown, client: own, verifier };
 };

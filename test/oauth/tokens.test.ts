@@ -1,18 +1,18 @@
 import { expect, it } from "vitest";
 import { hashId } from "../../src/records/port.ts";
-import { openBrowser } from "../support/browser.ts";
 import {
   authorize,
-  authorizeUrl,
-  makePkce,
+  codeOf,
   redeem,
   refresh,
   register,
   revoke,
+  signIn,
   startAuthorization,
 } from "../support/oauth.ts";
+import { makePkce } from "../support/pkce.ts";
 import { onEveryStore, type Person } from "../support/platform.ts";
-import { useAuthorization } from "./setup.ts";
+import { openSignIn, useAuthorization } from "./setup.ts";
 
 onEveryStore("the authorization server", (at) => {
   const oauth = useAuthorization(at);
@@ -143,20 +143,13 @@ onEveryStore("the authorization server", (at) => {
 
   it("serves the pages of one sign-in from two processes", async () => {
     const other = await startAuthorization(at(), { issuer: oauth.running.url });
-    const client = await register(oauth.running);
-    const { verifier, challenge } = makePkce();
-    const browser = openBrowser();
-    const first = await browser.open(authorizeUrl(oauth.running, client, challenge));
-    const there = first.url.replace(oauth.running.url, other.url);
-    const posted = await browser.submit(
-      { ...first, url: there },
-      { email: oauth.ann.email, password: oauth.ann.password, action: "sign-in" },
-    );
+    const { browser, shown, ...asked } = await openSignIn(oauth.running);
+    const there = shown.url.replace(oauth.running.url, other.url);
+    const posted = await signIn(browser, { ...shown, url: there }, oauth.ann);
     const back = await browser.open(posted.url.replace(other.url, oauth.running.url));
-    const last = await browser.submit(back, { action: "allow" });
-    const code = new URL(last.url).searchParams.get("code") ?? "";
+    const code = codeOf(await browser.submit(back, { action: "allow" }));
     const there2 = { ...other, resource: oauth.running.resource };
-    expect((await redeem(there2, { code, verifier, client })).status).toBe(200);
+    expect((await redeem(there2, { code, ...asked })).status).toBe(200);
     await other.close();
   });
 

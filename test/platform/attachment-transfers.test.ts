@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
 import { HOUR, MINUTE } from "../../src/kit/clock.ts";
+import { removeRows } from "../../src/platform/store/engine/rows.ts";
 import { announce, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { filesUnder } from "../support/pdf.ts";
@@ -222,10 +223,7 @@ onEveryStore("files of disputes over sockets", (at) => {
     for (const name of kept) utimesSync(name, old, old);
     await at().platform.sweep();
     expect(kept.every((name) => existsSync(name))).toBe(true);
-    await at()
-      .store.read.deleteFrom("dispute_attachments")
-      .where("id", "=", attachmentId)
-      .execute();
+    await removeRows(at().store.read, "dispute_attachments", { id: attachmentId });
     await at().platform.sweep();
     expect(kept.some((name) => existsSync(name))).toBe(false);
     await at().platform.worker.runDue();

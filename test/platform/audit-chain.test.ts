@@ -4,6 +4,7 @@ import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { purgeEntries } from "../../src/platform/store/audit/purge.ts";
 import { computeUnkeyedHash } from "../../src/platform/store/audit-key.ts";
+import { changeRows } from "../../src/platform/store/engine/rows.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { entry, logged, rowsOf } from "../support/audit.ts";
 import { DISPUTES, onEveryStore, RETENTION } from "../support/platform.ts";
@@ -65,11 +66,7 @@ onEveryStore("the chain of the audit log", (at) => {
         async (tx, id) => {
           await without(tx, id, 9).execute();
           const { seq, hash } = (await rowsOf(tx, id)).at(-1) ?? { seq: 0, hash: "" };
-          await tx
-            .updateTable("audit_heads")
-            .set({ seq, hash })
-            .where("tenant_id", "=", id)
-            .execute();
+          await changeRows(tx, "audit_heads", { tenant_id: id }, { seq, hash });
         },
         { entries: 8, sealedTo: 8, fault: "head_changed" },
       ],

@@ -7,10 +7,12 @@ import {
   createAuditKey,
   computeUnkeyedHash,
 } from "../../src/platform/store/audit-key.ts";
+import { changeRows } from "../../src/platform/store/engine/rows.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import type { AuditHeadRow, AuditLogRow } from "../../src/platform/store/tables/schema.ts";
 import { entry, logged, rowsOf } from "../support/audit.ts";
 import { onEveryStore, RETENTION } from "../support/platform.ts";
+import { findRow } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** Codes that an attacker without the key can compute. */
@@ -23,12 +25,7 @@ const FORGED: [name: string, link: AuditKey["link"]][] = [
 
 type State = { rows: AuditLogRow[]; head: AuditHeadRow };
 
-const headOf = (tx: Db, tenantId: string) =>
-  tx
-    .selectFrom("audit_heads")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .executeTakeFirstOrThrow();
+const headOf = (tx: Db, tenantId: string) => findRow(tx, "audit_heads", { tenant_id: tenantId });
 
 const wipe = async (tx: Db, tenantId: string): Promise<void> => {
   await tx.deleteFrom("audit_logs").where("tenant_id", "=", tenantId).execute();
@@ -116,11 +113,7 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
         .where("tenant_id", "=", tenantId)
         .where("seq", ">", 5)
         .execute();
-      await tx
-        .updateTable("audit_heads")
-        .set({ seq: 5, hash: fifth.hash })
-        .where("tenant_id", "=", tenantId)
-        .execute();
+      await changeRows(tx, "audit_heads", { tenant_id: tenantId }, { seq: 5, hash: fifth.hash });
     });
     expect(await verdict()).toMatchObject({ ok: false, fault: "head_changed", sealedTo: 5 });
     await append(6);
@@ -146,11 +139,12 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
         .where("tenant_id", "=", tenantId)
         .where("seq", "<=", 3)
         .execute();
-      await tx
-        .updateTable("audit_heads")
-        .set({ purged_seq: 3, purged_hash: third.hash })
-        .where("tenant_id", "=", tenantId)
-        .execute();
+      await changeRows(
+        tx,
+        "audit_heads",
+        { tenant_id: tenantId },
+        { purged_seq: 3, purged_hash: third.hash },
+      );
     });
     expect(await verdict()).toMatchObject({ ok: false, fault: "head_changed" });
     at().clock.advance(RETENTION.auditLogs);

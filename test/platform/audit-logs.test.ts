@@ -9,6 +9,7 @@ import {
 } from "../support/platform.ts";
 import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { alterToken } from "../support/alter-token.ts";
+import { findRow, findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
@@ -31,12 +32,7 @@ onEveryStore("audit log", (at) => {
   const entries = async (query = ""): Promise<Entry[]> =>
     (await read("GET", `${LOGS}${query}`)).body.data;
   const stored = (tenantId: string) =>
-    at()
-      .store.read.selectFrom("audit_logs")
-      .selectAll()
-      .where("tenant_id", "=", tenantId)
-      .orderBy("seq")
-      .execute();
+    findRows(at().store.read, "audit_logs", { tenant_id: tenantId }, "seq");
   const dispute = { amount: 5, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
 
   beforeAll(() => configure(admin));
@@ -307,11 +303,7 @@ onEveryStore("audit log", (at) => {
   verifies("C-58");
   it("chains a tenant's entries so that every alteration is found", async () => {
     const rows = await stored("audit");
-    const head = await at()
-      .store.read.selectFrom("audit_heads")
-      .selectAll()
-      .where("tenant_id", "=", "audit")
-      .executeTakeFirstOrThrow();
+    const head = await findRow(at().store.read, "audit_heads", { tenant_id: "audit" });
     let previous = "";
     for (const [index, row] of rows.entries()) {
       expect([row.seq, row.prev_hash, row.hash]).toEqual([

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createSignedUrls } from "../../src/platform/files/signed-urls.ts";
+import { changeRows } from "../../src/platform/store/engine/rows.ts";
 import { announce, attach, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { configure, MASTER_KEY, onEveryStore, useTenant } from "../support/platform.ts";
@@ -301,11 +302,12 @@ onEveryStore(
       );
       expect(headers.get("x-total-count")).toBe("3");
       await at().store.transaction((tx) =>
-        tx
-          .updateTable("dispute_attachments")
-          .set({ created_at: at().clock() + 1 })
-          .where("id", "=", first.attachmentId)
-          .execute(),
+        changeRows(
+          tx,
+          "dispute_attachments",
+          { id: first.attachmentId },
+          { created_at: at().clock() + 1 },
+        ),
       );
       const [newest] = (await admin.call("GET", own)).body;
       expect(newest.fileName).toBe("one.txt");

@@ -8,6 +8,7 @@ import {
   onEveryStore,
   useTenant,
 } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Configured = Awaited<ReturnType<typeof configure>>;
@@ -307,11 +308,9 @@ onEveryStore("disputes: update and delete", (at) => {
       (d: { disputeId: string }) => d.disputeId,
     );
     expect(listed).toContain(closed.disputeId);
-    const orphans = await at()
-      .store.read.selectFrom("dispute_notes")
-      .selectAll()
-      .where("dispute_id", "=", deleted.disputeId)
-      .execute();
+    const orphans = await findRows(at().store.read, "dispute_notes", {
+      dispute_id: deleted.disputeId,
+    });
     expect(orphans).toEqual([]);
   });
 

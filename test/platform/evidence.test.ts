@@ -13,6 +13,7 @@ import {
 import { verifyEvidence } from "../../src/platform/admin/verify-evidence.ts";
 import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { purgeEntries } from "../../src/platform/store/audit/purge.ts";
+import { changeRows } from "../../src/platform/store/engine/rows.ts";
 import { entry, logged } from "../support/audit.ts";
 import { checkEvidence } from "../support/evidence-checker.ts";
 import { MASTER_KEY, onEveryStore } from "../support/platform.ts";
@@ -266,12 +267,7 @@ onEveryStore("evidence of an audit log", (at) => {
   it("is not made of a log that was changed in the database", async () => {
     const tenantId = await start();
     await at().store.transaction((tx) =>
-      tx
-        .updateTable("audit_logs")
-        .set({ status_code: 404 })
-        .where("tenant_id", "=", tenantId)
-        .where("seq", "=", 6)
-        .execute(),
+      changeRows(tx, "audit_logs", { tenant_id: tenantId, seq: 6 }, { status_code: 404 }),
     );
     await expect(write(tenantId)).rejects.toThrow(/entry-6.*was changed/);
     await expect(signEvidenceHead(needs(), tenantId)).rejects.toThrow("entry-6");

@@ -9,6 +9,7 @@ import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import { readTenant } from "../../src/platform/store/queries/tenants.ts";
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
+import { changeRows } from "../../src/platform/store/engine/rows.ts";
 import { EXPORTS, runsOf, SCHEDULES } from "../support/exports.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { setUpExportRuns } from "../support/export-runs.ts";
@@ -83,14 +84,12 @@ onEveryStore("interrupted export runs", (at) => {
   it("are taken over once from a dead process, then fail", async () => {
     const id = await schedule();
     const told: string[] = [];
-    let wake = (): void => {};
-    const woken = new Promise<void>((resolve) => (wake = resolve));
+    const { promise: woken, resolve: wake } = Promise.withResolvers<void>();
     const dead: Promise<void>[] = [];
     const dying = async () => {
       const files = createDiskFiles(at().files);
       const { store } = at();
-      let died = (): void => {};
-      const dies = new Promise<void>((resolve) => (died = resolve));
+      const { promise: dies, resolve: died } = Promise.withResolvers<void>();
       let lives = true;
       const frozen = worker({
         store: {
@@ -181,11 +180,7 @@ onEveryStore("interrupted export runs", (at) => {
       const before = await chunkFiles();
       const id = await schedule();
       if ("filters" in stored) {
-        await at()
-          .store.read.updateTable("schedules")
-          .set({ filters: stored.filters })
-          .where("id", "=", id)
-          .execute();
+        await changeRows(at().store.read, "schedules", { id }, { filters: stored.filters });
       }
       const files = createDiskFiles(at().files);
       const needs: Partial<RunNeeds> = {};
@@ -224,8 +219,7 @@ onEveryStore("interrupted export runs", (at) => {
   it("are released by a process that shuts down, and finished by another", async () => {
     const id = await schedule();
     const files = createDiskFiles(at().files);
-    let reached = (): void => {};
-    const inside = new Promise<void>((resolve) => (reached = resolve));
+    const { promise: inside, resolve: reached } = Promise.withResolvers<void>();
     const first: Worker = worker({
       files: {
         ...files,

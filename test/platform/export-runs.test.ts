@@ -6,6 +6,7 @@ import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { RUN_JOB } from "../../src/platform/exports/schedule-job.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
+import { changeRows, removeRows } from "../../src/platform/store/engine/rows.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import {
   addPayments,
@@ -20,6 +21,7 @@ import {
 import { alterToken } from "../support/alter-token.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { setUpExportRuns } from "../support/export-runs.ts";
+import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const CHUNK = 10_000;
@@ -45,11 +47,14 @@ onEveryStore("export runs", (at) => {
       errorDetail: null,
     });
     await addPayments({ store: at().store, now: at().clock() }, "runs", { from: 90_000, count: 7 });
-    await at()
-      .store.read.updateTable("cashapp_payments")
-      .set({ payment_amount: "99" } as never)
-      .where("tenant_id", "=", "runs")
-      .execute();
+    await changeRows(
+      at().store.read,
+      "cashapp_payments",
+      { tenant_id: "runs" },
+      {
+        payment_amount: "99",
+      },
+    );
     const first = await data(id);
     expect(Object.keys(first.body)).toEqual([
       "runId",
@@ -94,12 +99,7 @@ onEveryStore("export runs", (at) => {
     const id = await schedule();
     await work();
     const { runId } = await newest(id);
-    const chunks = await at()
-      .store.read.selectFrom("run_chunks")
-      .selectAll()
-      .where("run_id", "=", runId)
-      .orderBy("number")
-      .execute();
+    const chunks = await findRows(at().store.read, "run_chunks", { run_id: runId }, "number");
     expect(chunks.map(({ first_row, row_count }) => [first_row, row_count])).toEqual([
       [0, CHUNK],
       [CHUNK, CHUNK],
@@ -137,11 +137,15 @@ onEveryStore("export runs", (at) => {
     await work();
     const first = await newest(id);
     await addPayments({ store: at().store, now: at().clock() }, "runs", { from: 99_999, count: 1 });
-    await at()
-      .store.read.updateTable("cashapp_payments")
-      .set({ id: "payment-new", id_folded: "payment-new" } as never)
-      .where("id", "=", "payment-99999")
-      .execute();
+    await changeRows(
+      at().store.read,
+      "cashapp_payments",
+      { id: "payment-99999" },
+      {
+        id: "payment-new",
+        id_folded: "payment-new",
+      },
+    );
     at().clock.advance(HOUR);
     await work();
     const second = await newest(id);
@@ -218,12 +222,7 @@ onEveryStore("export runs", (at) => {
     await work();
     at().clock.advance(53 * MINUTE);
     await work();
-    const runs = await store.read
-      .selectFrom("export_runs")
-      .select("slot_at")
-      .where("schedule_id", "=", id)
-      .orderBy("slot_at")
-      .execute();
+    const runs = await findRows(store.read, "export_runs", { schedule_id: id }, "slot_at");
     expect(runs.map(({ slot_at }) => (slot_at - start) / HOUR)).toEqual([0, 1, 6]);
     const { body } = await call("GET", `${EXPORTS}/export-runs/${id}/status`);
     expect(body.schedule.nextRunAt).toBe(formatTimestamp(start + 7 * HOUR));
@@ -243,12 +242,7 @@ onEveryStore("export runs", (at) => {
       at().clock.advance(HOUR);
     }
     for (const id of ids) {
-      const slots = await at()
-        .store.read.selectFrom("export_runs")
-        .select(["slot_at", "status"])
-        .where("schedule_id", "=", id)
-        .orderBy("slot_at")
-        .execute();
+      const slots = await findRows(at().store.read, "export_runs", { schedule_id: id }, "slot_at");
       expect(slots.map(({ slot_at, status }) => [(slot_at - start) / HOUR, status])).toEqual([
         [0, "completed"],
         [1, "completed"],
@@ -261,15 +255,13 @@ onEveryStore("export runs", (at) => {
   verifies("D-SCH-5");
   it("skip a slot while a run of the schedule is active", async () => {
     const id = await schedule({ intervalMs: 5 * MINUTE });
-    let inside: (() => void) | undefined;
-    let go = (): void => {};
-    const entered = new Promise<void>((resolve) => (inside = resolve));
-    const gate = new Promise<void>((resolve) => (go = resolve));
+    const { promise: entered, resolve: inside } = Promise.withResolvers<void>();
+    const { promise: gate, resolve: go } = Promise.withResolvers<void>();
     const files = createDiskFiles(at().files);
     const slow: FileStore = {
       ...files,
       async put(...asked) {
-        inside?.();
+        inside();
         await gate;
         return files.put(...asked);
       },
@@ -280,11 +272,12 @@ onEveryStore("export runs", (at) => {
     const early = await data(id, `?runId=${(await newest(id)).runId}`);
     expect([early.status, early.body.error.code]).toEqual([409, "CONFLICT"]);
     // The lease is renewed by real time, which passes too slowly for this clock.
-    await at()
-      .store.read.updateTable("jobs")
-      .set({ leased_until: at().clock() + DAY })
-      .where("kind", "=", RUN_JOB)
-      .execute();
+    await changeRows(
+      at().store.read,
+      "jobs",
+      { kind: RUN_JOB },
+      { leased_until: at().clock() + DAY },
+    );
     at().clock.advance(11 * MINUTE);
     await work();
     expect(await runsOf(call, id)).toHaveLength(1);
@@ -314,11 +307,10 @@ onEveryStore("export runs", (at) => {
           await rows(tx)
             .set({ payer_name: "Changed meanwhile" } as never)
             .execute();
-          await tx
-            .deleteFrom("cashapp_payments")
-            .where("tenant_id", "=", "runs-meanwhile")
-            .where("id", "=", "payment-30")
-            .execute();
+          await removeRows(tx, "cashapp_payments", {
+            tenant_id: "runs-meanwhile",
+            id: "payment-30",
+          });
         });
         return snapshot;
       },

@@ -14,6 +14,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { findRow } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const key = (text: string) => ({ "Idempotency-Key": text });
@@ -198,11 +199,7 @@ onEveryStore("safe retries", (at) => {
     await configure(admin);
     const first = await create(admin, "again");
     const { read, transaction } = at().store;
-    const row = await read
-      .selectFrom("idempotency_keys")
-      .selectAll()
-      .where("key", "=", "again")
-      .executeTakeFirstOrThrow();
+    const row = await findRow(read, "idempotency_keys", { key: "again" });
     at().clock.advance(DAY);
     const expired = Array.from({ length: 500 }, (_, index) => ({
       ...row,

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { camtEntry, camtStatement } from "../support/bank-files.ts";
 import { createMoneyCases, listAmounts } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 import { packZip } from "../support/zip.ts";
 
@@ -13,11 +14,7 @@ const table = (head: string, ...rows: readonly string[]): string => [head, ...ro
 onEveryStore("cases of public reports: documents, envelopes and formats", (at) => {
   const { tenant, start, bring, pay, paid } = createMoneyCases(at);
   const sumOpen = async (): Promise<{ numbers: string[]; open: number }> => {
-    const rows = await at()
-      .store.read.selectFrom("documents")
-      .select(["document_number", "balance", "document_type"])
-      .where("tenant_id", "=", tenant())
-      .execute();
+    const rows = await findRows(at().store.read, "documents", { tenant_id: tenant() });
     const open = rows.reduce((sum, { balance }) => sum + (balance ?? 0), 0);
     return { numbers: rows.map((row) => row.document_number), open };
   };

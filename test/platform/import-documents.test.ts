@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
-import { listClosures } from "../../src/platform/store/queries/documents.ts";
+import { listClosuresOf } from "../../src/platform/store/queries/documents.ts";
 import { importRecords, NONE } from "../support/importing.ts";
 import { documentAt, useIngestTenant } from "../support/ingest.ts";
 import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
@@ -50,7 +50,7 @@ onEveryStore("import of documents", (at) => {
       "closed",
       "closed",
     ]);
-    const closures = await listClosures(at().store.read, "acme", "Z-5");
+    const closures = await listClosuresOf(at().store.read, "acme", ["Z-5"]);
     expect(
       closures.map(({ number, source, closure_reason }) => [number, source, closure_reason]),
     ).toEqual([
@@ -157,7 +157,7 @@ onEveryStore("import of closures", (at) => {
         { code: "document_already_closed", message: expect.stringContaining(what) },
       ]);
     }
-    const closures = await listClosures(at().store.read, "acme", "C-2");
+    const closures = await listClosuresOf(at().store.read, "acme", ["C-2"]);
     expect(closures).toMatchObject([
       {
         closure_reason: "write_off",
@@ -198,7 +198,7 @@ onEveryStore("import of closures", (at) => {
       [6, "contradiction", "stands in line 3 too, with another closure_date"],
     ]);
     for (const number of numbers) {
-      expect(await listClosures(at().store.read, "acme", number)).toEqual([]);
+      expect(await listClosuresOf(at().store.read, "acme", [number])).toEqual([]);
     }
   });
 
@@ -207,7 +207,7 @@ onEveryStore("import of closures", (at) => {
     await call("PATCH", documentAt("C-1"), { body: { denomination: 4 } });
     expect((await run(closure)).counts.written).toBe(1);
     expect((await run(closure)).counts.unchanged).toBe(1);
-    expect(await listClosures(at().store.read, "acme", "C-1")).toHaveLength(2);
+    expect(await listClosuresOf(at().store.read, "acme", ["C-1"])).toHaveLength(2);
   });
 
   verifies("D-CONF-8");

@@ -8,6 +8,7 @@ import { rowsOf } from "../support/audit.ts";
 import { bai2, camtEntry, camtStatement, edi820 } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { findRow } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const camt = { format: "camt" } as const;
@@ -192,12 +193,10 @@ onEveryStore("doubtful payments", (at) => {
       const [equal] = payments.filter((one) => one.amount > 0 && !("INV-1" in one.documents));
       const [back] = payments.filter(({ amount }) => amount < 0);
       expect(back?.rows[0]).toMatchObject({ returnedPaymentId: equal?.id });
-      const stored = await at()
-        .store.read.selectFrom("cashapp_payments")
-        .select(["payment_reference", "remittance_text"])
-        .where("tenant_id", "=", tenant())
-        .where("payment_id", "=", String(equal?.id))
-        .executeTakeFirstOrThrow();
+      const stored = await findRow(at().store.read, "cashapp_payments", {
+        tenant_id: tenant(),
+        payment_id: String(equal?.id),
+      });
       expect(stored["payment_reference"]).toMatch(/^OTHER-?1$/);
       expect(stored["remittance_text"]).toMatch(/OTHER-?1/i);
       expect(await listDoubts(at().store.read, tenant())).toEqual([]);

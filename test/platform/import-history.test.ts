@@ -6,9 +6,11 @@ import { undoImport } from "../../src/platform/admin/imports.ts";
 import { deleteUser } from "../../src/platform/admin/people.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import type { Kind } from "../../src/platform/import/kinds.ts";
+import { changeRows } from "../../src/platform/store/engine/rows.ts";
 import { rowsOf } from "../support/audit.ts";
 import { findDispute, importText, toCsv } from "../support/importing.ts";
 import { DISPUTES, onEveryStore, type Person, useTenant } from "../support/platform.ts";
+import { findRow, findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 verifies("WK-48");
@@ -280,11 +282,7 @@ onEveryStore("the history that a company brings along", (at) => {
     expect(raised.rejects).toMatchObject([{ field: "email", code: "conflict" }]);
     expect(await undo(first)).toMatchObject({ undone: 1, kept: 0 });
     expect((await usersNow()).map(({ email }) => email)).not.toContain("jane@acme.example");
-    const rows = await at()
-      .store.read.selectFrom("users")
-      .select("id")
-      .where("email_folded", "=", "jane@acme.example")
-      .execute();
+    const rows = await findRows(at().store.read, "users", { email_folded: "jane@acme.example" });
     expect(rows).toEqual([]);
   });
 
@@ -325,20 +323,9 @@ onEveryStore("the history that a company brings along", (at) => {
       reasons: [{ reason: "dispute_notes refer to it" }],
     });
     const second = await bring("users", toCsv(person("login@acme.example")));
-    await at()
-      .store.read.selectFrom("users")
-      .select("id")
-      .where("email_folded", "=", "login@acme.example")
-      .executeTakeFirstOrThrow()
-      .then(({ id }) =>
-        at().store.transaction(async (tx) => {
-          await tx
-            .updateTable("users")
-            .set({ last_login_at: at().clock() + DAY })
-            .where("id", "=", id)
-            .execute();
-        }),
-      );
+    const { id } = await findRow(at().store.read, "users", { email_folded: "login@acme.example" });
+    const signedIn = { last_login_at: at().clock() + DAY };
+    await at().store.transaction((tx) => changeRows(tx, "users", { id }, signedIn));
     expect(await undo(second)).toMatchObject({
       undone: 0,
       reasons: [{ reason: "the person has signed in since" }],

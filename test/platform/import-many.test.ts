@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { findAccounts } from "../../src/platform/store/queries/accounts.ts";
-import { findDocuments, listClosures } from "../../src/platform/store/queries/documents.ts";
+import { findDocuments, listClosuresOf } from "../../src/platform/store/queries/documents.ts";
 import { importRecords } from "../support/importing.ts";
 import { ingestTenant } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -118,7 +118,7 @@ onEveryStore("import of many records at once", (at) => {
       const version = place < MANY ? 2 : 1;
       expect(row).toMatchObject({ csr_id: place + 1, version, status: "closed" });
     }
-    const closures = await listClosures(at().store.read, "many", numberAt(MANY - 1));
+    const closures = await listClosuresOf(at().store.read, "many", [numberAt(MANY - 1)]);
     expect(closures).toMatchObject([{ number: 1, source: "auto", closure_reason: null }]);
   });
 

@@ -1,12 +1,13 @@
 import Big from "big.js";
 import { expect, it } from "vitest";
 import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
-import { listClosures } from "../../src/platform/store/queries/documents.ts";
+import { listClosuresOf } from "../../src/platform/store/queries/documents.ts";
 import { importRecords, NONE } from "../support/importing.ts";
 import { accountAt, documentAt, useIngestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";
 import { verifies } from "../support/verifies.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 
 const NDJSON = { format: "ndjson" as const };
 
@@ -75,7 +76,7 @@ onEveryStore("import of a whole ledger", (at) => {
     for (const { number, settled } of ledger) {
       const { body } = await call("GET", documentAt(number));
       expect(body.status).toBe(isPaid.has(number) ? "closed" : "open");
-      const closures = await listClosures(at().store.read, "ledger", number);
+      const closures = await listClosuresOf(at().store.read, "ledger", [number]);
       expect(closures).toHaveLength(isPaid.has(number) ? 1 : 0);
       if (isPaid.has(number)) {
         expect(closures[0]).toMatchObject({
@@ -99,11 +100,7 @@ onEveryStore("import of a whole ledger", (at) => {
   });
 
   it("gives each new document its own csrId", async () => {
-    const rows = await at()
-      .store.read.selectFrom("documents")
-      .select("csr_id")
-      .where("tenant_id", "=", "ledger")
-      .execute();
+    const rows = await findRows(at().store.read, "documents", { tenant_id: "ledger" });
     expect(new Set(rows.map(({ csr_id }) => csr_id)).size).toBe(ledger.length);
   });
 });

@@ -11,6 +11,7 @@ import {
   useIngestTenant,
 } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
@@ -169,12 +170,7 @@ onEveryStore("the ingest API over HTTP", (at) => {
     await document.get(undefined, tool);
     await document.close({ closure_reason: "paid" }, tool);
     await document.close({ closure_reason: "paid" }, tool);
-    const rows = await at()
-      .store.read.selectFrom("audit_logs")
-      .select(["action", "status_code", "endpoint", "metadata"])
-      .where("tenant_id", "=", "logged")
-      .orderBy("seq")
-      .execute();
+    const rows = await findRows(at().store.read, "audit_logs", { tenant_id: "logged" }, "seq");
     expect(rows.map((row) => `${row.action} ${row.status_code}`)).toEqual([
       "account.created 201",
       "account.created 409",

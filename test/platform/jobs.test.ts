@@ -13,10 +13,7 @@ const LEASE_MS = 60 * SECOND;
 
 /** A promise that the test resolves. */
 const gate = () => {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
   return { open, opened };
 };
 
@@ -204,7 +201,7 @@ describe.each(dialects)("job worker ($name)", (dialect) => {
     const one = worker({
       leaseMs: 30,
       async run(job) {
-        job.signal.addEventListener("abort", aborted.open);
+        job.signal.addEventListener("abort", () => aborted.open());
         started.open();
         await aborted.opened;
         await finish(job);

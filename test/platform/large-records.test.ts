@@ -3,6 +3,7 @@ import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
 import { toDocumentColumns } from "../../src/platform/store/queries/listed-columns.ts";
 import { documentAt, DOCUMENT, INGEST, ingestTenant } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";
+import { findRow } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LINES = 10_000;
@@ -19,11 +20,7 @@ onEveryStore("records that are large", (at) => {
     const made = await call("PUT", documentAt("D-00"), { body: DOCUMENT });
     expect(made.status, made.text).toBe(201);
     const { store } = at();
-    const row = await store.read
-      .selectFrom("documents")
-      .selectAll()
-      .where("tenant_id", "=", "large")
-      .executeTakeFirstOrThrow();
+    const row = await findRow(store.read, "documents", { tenant_id: "large" });
     const fields = { ...JSON.parse(row.fields), custom: "x".repeat(40 * LINES) };
     const rows = Array.from({ length: COUNT }, (_, index) => {
       const document_number = `D-${String(index + 1).padStart(2, "0")}`;

@@ -6,6 +6,7 @@ import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createRateLimiter } from "../../src/platform/rate-limiter.ts";
 import { count, findCounter, giveBack } from "../../src/platform/store/queries/counters.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
@@ -187,11 +188,7 @@ onEveryStore(
       expect(await ask()).toBe(429);
       at().clock.advance(SECOND);
       expect(await ask()).toBe(200);
-      const logged = await at()
-        .store.read.selectFrom("audit_logs")
-        .select("status_code")
-        .where("tenant_id", "=", "rate-a")
-        .execute();
+      const logged = await findRows(at().store.read, "audit_logs", { tenant_id: "rate-a" });
       expect(logged.filter((row) => row.status_code === 429)).toHaveLength(6);
     });
 
@@ -248,13 +245,12 @@ onEveryStore(
         ]);
       }
       expect((await caller("GET", path)).status).toBe(429);
-      const entries = await at()
-        .store.read.selectFrom("audit_logs")
-        .select(["action", "status_code"])
-        .where("tenant_id", "=", "rate-schema")
-        .where("action", "=", "schema.read")
-        .orderBy("seq")
-        .execute();
+      const entries = await findRows(
+        at().store.read,
+        "audit_logs",
+        { tenant_id: "rate-schema", action: "schema.read" },
+        "seq",
+      );
       expect(entries.map(({ action, status_code }) => [action, status_code])).toEqual([
         ["schema.read", 200],
         ["schema.read", 200],

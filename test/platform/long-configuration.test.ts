@@ -1,5 +1,6 @@
 import { beforeAll, expect, it, vi } from "vitest";
 import { CONFIGURATION, configure, onEveryStore, useTenant } from "../support/platform.ts";
+import { findRow, findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const COUNT = 1200;
@@ -11,11 +12,7 @@ onEveryStore("configuration lists of many rows", (at) => {
   beforeAll(async () => {
     await configure(admin);
     await at().store.transaction(async (tx) => {
-      const row = await tx
-        .selectFrom("reasons")
-        .selectAll()
-        .where("tenant_id", "=", "long")
-        .executeTakeFirstOrThrow();
+      const row = await findRow(tx, "reasons", { tenant_id: "long" });
       const copies = Array.from({ length: COUNT }, (_, index) => {
         const code = `copy-${String(index).padStart(5, "0")}`;
         return { ...row, id: code, code, code_folded: code };
@@ -27,11 +24,7 @@ onEveryStore("configuration lists of many rows", (at) => {
           .values(copies.slice(from, from + 200))
           .execute();
       }
-      const all = await tx
-        .selectFrom("reasons")
-        .select("id")
-        .where("tenant_id", "=", "long")
-        .execute();
+      const all = await findRows(tx, "reasons", { tenant_id: "long" });
       reasonCount = all.length;
     });
   });

@@ -3,8 +3,10 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { PdfReceipt } from "../../src/contract/pdf-ingestion.ts";
+import { changeRows } from "../../src/platform/store/engine/rows.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
 import { onEveryStore, useExportCaller } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
@@ -60,11 +62,7 @@ onEveryStore("PDF files of documents", (at) => {
       fileSize: bytes.byteLength,
       uploadedAt: new Date(at().clock()).toISOString(),
     });
-    const rows = await at()
-      .store.read.selectFrom("document_attachments")
-      .selectAll()
-      .where("id", "=", reply.body.id)
-      .execute();
+    const rows = await findRows(at().store.read, "document_attachments", { id: reply.body.id });
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     expect(rows).toMatchObject([{ sha256, file_size: 3000, document_number: number }]);
     const path = join(at().files, rows[0]?.file_key ?? "");
@@ -325,11 +323,12 @@ onEveryStore("PDF files of documents", (at) => {
     const number = await document();
     const { id } = (await upload(number)).body;
     await at().store.transaction((tx) =>
-      tx
-        .updateTable("document_attachments")
-        .set({ file_key: `${connectionId}/${"0".repeat(36)}` })
-        .where("id", "=", id)
-        .execute(),
+      changeRows(
+        tx,
+        "document_attachments",
+        { id },
+        { file_key: `${connectionId}/${"0".repeat(36)}` },
+      ),
     );
     expect((await read(number, id)).status).toBe(500);
   });

@@ -29,6 +29,7 @@ import { configure, onEveryStore, useTenant } from "../support/platform.ts";
 import { importRecords } from "../support/importing.ts";
 import { ndjson } from "../support/payment-rows.ts";
 import { everyPayment, SCHEDULES } from "../support/exports.ts";
+import { findRow } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "stranger";
@@ -230,11 +231,7 @@ onEveryStore("a folder from a stranger", (at) => {
     const file = { file_size: script.length, sha256: hash("sha256", script) };
     const html = { ...first, ...file, status: "Available", file_name: "page.html" };
     const [victimReason] = linesOf(folder, "reasons");
-    const { tenant_id } = await at()
-      .store.read.selectFrom("reasons")
-      .selectAll()
-      .where("tenant_id", "=", "victim")
-      .executeTakeFirstOrThrow();
+    const { tenant_id } = await findRow(at().store.read, "reasons", { tenant_id: "victim" });
     const [change] = linesOf(folder, "import_changes");
     const forged = {
       ...change,

@@ -25,6 +25,7 @@ import {
   type Reply,
   useTenant,
 } from "../support/platform.ts";
+import { findRow, findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "moving";
@@ -73,13 +74,7 @@ onEveryStore("a paused tenant", (at) => {
     return folder;
   };
   const countEntries = async (): Promise<number> =>
-    (
-      await at()
-        .store.read.selectFrom("audit_logs")
-        .select("seq")
-        .where("tenant_id", "=", TENANT)
-        .execute()
-    ).length;
+    (await findRows(at().store.read, "audit_logs", { tenant_id: TENANT })).length;
   const jobs = () =>
     at()
       .store.read.selectFrom("jobs")
@@ -212,11 +207,7 @@ onEveryStore("a paused tenant", (at) => {
     expect(JSON.parse(String(row?.["answer"]))).toMatchObject({ output: made.body });
     await remove();
     await importTenant(needsOf(at(), 9), folder);
-    const stored = await at()
-      .store.read.selectFrom("idempotency_keys")
-      .selectAll()
-      .where("key", "=", "key-of-foreign")
-      .executeTakeFirstOrThrow();
+    const stored = await findRow(at().store.read, "idempotency_keys", { key: "key-of-foreign" });
     const theirs = createSeal(Buffer.alloc(32, 9), SEALS.answer);
     expect(theirs.open(String(stored.answer))).toMatchObject({ output: made.body });
     await remove();
@@ -251,23 +242,15 @@ onEveryStore("a paused tenant", (at) => {
         () => false,
       );
       if (isDone) continue;
-      const rows = await at()
-        .store.read.selectFrom("tenants")
-        .select("phase")
-        .where("id", "=", TENANT)
-        .execute();
+      const rows = await findRows(at().store.read, "tenants", { id: TENANT });
       // The command that deletes tenants removes the written rows.
       if (rows.length > 0) {
-        expect(rows).toEqual([{ phase: expect.stringMatching(/importing|deleting/) }]);
+        expect(rows).toMatchObject([{ phase: expect.stringMatching(/importing|deleting/) }]);
         await expect(importTenant(needs(), folder)).rejects.toThrow("Delete it first");
         await expect(pause()).rejects.toThrow(/is being (imported|deleted)/);
         await remove();
       }
-      const left = await at()
-        .store.read.selectFrom("disputes")
-        .select("id")
-        .where("tenant_id", "=", TENANT)
-        .execute();
+      const left = await findRows(at().store.read, "disputes", { tenant_id: TENANT });
       expect(left).toEqual([]);
     }
     expect(cuts).toBeGreaterThan(10);

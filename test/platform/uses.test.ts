@@ -15,17 +15,12 @@ import {
   TRANSFERS,
   WEBHOOKS,
 } from "../support/platform.ts";
+import { findRow, findRows } from "../support/rows.ts";
 import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { verifies } from "../support/verifies.ts";
 
 const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]> =>
-  (
-    await at()
-      .store.read.selectFrom("sessions")
-      .select("used_at")
-      .where("user_id", "=", userId)
-      .execute()
-  ).map((row) => row.used_at);
+  (await findRows(at().store.read, "sessions", { user_id: userId })).map((row) => row.used_at);
 
 verifies("D-AUTH-2");
 onEveryStore("when a credential was last used", (at) => {
@@ -38,11 +33,7 @@ onEveryStore("when a credential was last used", (at) => {
 
   it("is written at shutdown, and never set back", async () => {
     const admin = await at().tenant("uses-closed");
-    const { id } = await at()
-      .store.read.selectFrom("sessions")
-      .select("id")
-      .where("user_id", "=", admin.userId)
-      .executeTakeFirstOrThrow();
+    const { id } = await findRow(at().store.read, "sessions", { user_id: admin.userId });
     const now = at().clock();
     const [one, other] = [createUses(at().store, silentLog), createUses(at().store, silentLog)];
     one.note("sessions", id, now + 2);
@@ -59,11 +50,7 @@ onEveryStore("when a credential was last used", (at) => {
       await admin.call("POST", "/authentication/v1/tenants/{t}/users/profile/api-key")
     ).body;
     const { store, clock } = at();
-    const { id } = await store.read
-      .selectFrom("sessions")
-      .select("id")
-      .where("user_id", "=", admin.userId)
-      .executeTakeFirstOrThrow();
+    const { id } = await findRow(store.read, "sessions", { user_id: admin.userId });
     const uses = createUses(store, silentLog);
     // It takes what it has read for true until it reads again.
     const believing = { ...store, stamp: () => 1 };

@@ -6,9 +6,11 @@ import { createSeal } from "../../src/kit/seal.ts";
 import { createDeliveryJob } from "../../src/platform/webhooks/deliver.ts";
 import type { Send } from "../../src/platform/webhooks/send.ts";
 import { createWorker } from "../../src/platform/jobs/worker.ts";
+import { changeRows } from "../../src/platform/store/engine/rows.ts";
 import { WEBHOOKS_PATH } from "../support/export-records.ts";
 import { hooked, LOCAL_HOOKS } from "../support/hooked.ts";
 import { status } from "../support/receiver.ts";
+import { findRow } from "../support/rows.ts";
 import { dialects } from "../support/stores.ts";
 import { hmac, setUpWebhooks } from "../support/webhook-platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -47,11 +49,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   it("count an address that became private as a failed attempt", async () => {
     const hook = await on.tenant.hook(url());
     await on.at.store.transaction((tx) =>
-      tx
-        .updateTable("webhooks")
-        .set({ callback_url: "http://169.254.169.254:8080/" })
-        .where("id", "=", hook.id)
-        .execute(),
+      changeRows(tx, "webhooks", { id: hook.id }, { callback_url: "http://169.254.169.254:8080/" }),
     );
     await on.tenant.finish("s-1");
     await work();
@@ -172,11 +170,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   it("do not wait for hundreds of receivers that do not respond", async () => {
     const SLOW = 300;
     const template = await on.tenant.hook(url("/slow"));
-    const row = await on.at.store.read
-      .selectFrom("webhooks")
-      .selectAll()
-      .where("id", "=", template.id)
-      .executeTakeFirstOrThrow();
+    const row = await findRow(on.at.store.read, "webhooks", { id: template.id });
     const slow = Array.from({ length: SLOW }, (_, index) => ({ ...row, id: `${row.id}-${index}` }));
     for (let from = 0; from < SLOW; from += 100) {
       const rows = slow.slice(from, from + 100);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { countDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
+import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Step = { act: "create" | "update" | "delete"; which: number; status: 0 | 1 | 2 };
@@ -39,11 +40,7 @@ onEveryStore("counted disputes", (at) => {
       fc.asyncProperty(Steps, async (steps) => {
         const ids: string[] = [];
         for (const step of steps) await play(ids, step);
-        const rows = await read
-          .selectFrom("disputes")
-          .select("status")
-          .where("tenant_id", "=", "counted")
-          .execute();
+        const rows = await findRows(read, "disputes", { tenant_id: "counted" });
         for (const statuses of [undefined, [0], [1], [2], [1, 2]] as const) {
           const kept = rows.filter(
             (row) => statuses?.some((status) => status === row.status) ?? true,

@@ -10,6 +10,7 @@ import { fold } from "../../src/platform/store/engine/fold.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { finished, startChild } from "../support/child.ts";
+import { findRows } from "../support/rows.ts";
 import { dialects } from "../support/stores.ts";
 import { signingIn } from "../support/signing.ts";
 import { verifies } from "../support/verifies.ts";
@@ -155,12 +156,7 @@ for (const dialect of dialects) {
       await store.transaction(async (tx) => {
         for (const word of words) await count(tx, `order:${word}`, 0, 9000);
       });
-      const rows = await store.read
-        .selectFrom("counters")
-        .select("key")
-        .where("window_ends_at", "=", 9000)
-        .orderBy("key")
-        .execute();
+      const rows = await findRows(store.read, "counters", { window_ends_at: 9000 }, "key");
       expect(rows.map((row) => row.key.slice(6))).toEqual([
         "B",
         "Z",

@@ -9,6 +9,7 @@ import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
+import { countOf, ofTenant } from "../../src/platform/store/engine/rows.ts";
 import { everyPayment, EXPORTS, exportingTenant, type Run, runsOf, SCHEDULES } from "./exports.ts";
 import type { Caller, TestPlatform } from "./platform.ts";
 
@@ -63,14 +64,7 @@ export const setUpExportRuns = (at: () => TestPlatform, count = 25_000) => {
       .map((entry) => join(entry.parentPath, entry.name));
   };
 
-  const payments = async (): Promise<number> =>
-    (
-      await at()
-        .store.read.selectFrom("cashapp_payments")
-        .select("seq")
-        .where("tenant_id", "=", "runs")
-        .execute()
-    ).length;
+  const payments = () => countOf(ofTenant(at().store.read, "cashapp_payments", "runs"));
 
   return { call, schedule, work, data, idsIn, newest, worker, chunkFiles, payments };
 };

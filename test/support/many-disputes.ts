@@ -1,6 +1,7 @@
 import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
 import type { DisputeRow } from "../../src/platform/store/tables/schema.ts";
+import { findRow } from "./rows.ts";
 
 const HOUR = 3_600_000;
 const PER_ACCOUNT = 10;
@@ -136,11 +137,7 @@ export const copyDispute = async (
   count: number,
   columns: Partial<DisputeRow> = {},
 ): Promise<void> => {
-  const row = await store.read
-    .selectFrom("disputes")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .executeTakeFirstOrThrow();
+  const row = await findRow(store.read, "disputes", { tenant_id: tenantId });
   for (let from = 0; from < count; from += AT_ONCE) {
     await store.transaction((tx) =>
       insertManyDisputes(tx, Math.min(AT_ONCE, count - from), (number) => ({

@@ -105,8 +105,6 @@ export const startAuthorization = async (
   return { url: served.url, resource, server, sent, close: () => served.close() };
 };
 
-export { makePkce };
-
 export const REDIRECT = "http://127.0.0.1:33418/callback";
 
 export type Registered = { clientId: string; redirect: string };
@@ -128,11 +126,10 @@ export const register = async (
   return { clientId, redirect: uris[0] ?? "" };
 };
 
-/** Returns the authorization URL to which a client sends a person's browser. */
+/** Returns the authorization URL to which a client sends a person's browser; its own code challenge can be given. */
 export const authorizeUrl = (
   { url, resource }: Pick<Running, "url" | "resource">,
   { clientId, redirect }: Registered,
-  challenge: string,
   more: Record<string, string | undefined> = {},
 ): string => {
   const asked = new URL(`${url}/oauth/authorize`);
@@ -140,7 +137,7 @@ export const authorizeUrl = (
     response_type: "code",
     client_id: clientId,
     redirect_uri: redirect,
-    code_challenge: challenge,
+    code_challenge: makePkce().challenge,
     code_challenge_method: "S256",
     scope: "read write",
     state: "the state",
@@ -200,6 +197,10 @@ export const codeFrom = async (
   return code;
 };
 
+/** Returns the code in the address to which a sign-in has led. */
+export const codeOf = ({ url }: Pick<Shown, "url">): string =>
+  new URL(url).searchParams.get("code") ?? "";
+
 export type Coded = { code: string; verifier: string; client: Registered };
 
 /** Completes a sign-in for a client, a new one by default; `scope` is the client's request. */
@@ -210,7 +211,8 @@ export const authorize = async (
 ): Promise<Coded> => {
   const { client = await register(running), scope, ...signing } = more;
   const { verifier, challenge } = makePkce();
-  const url = authorizeUrl(running, client, challenge, scope === undefined ? {} : { scope });
+  const asked = { code_challenge: challenge, ...(scope === undefined ? {} : { scope }) };
+  const url = authorizeUrl(running, client, asked);
   return { code: await codeFrom(url, { email, password, ...signing }), verifier, client };
 };
 

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCli, startCli, whenReady } from "./cli.ts";
 import { authorizeUrl, register } from "./oauth.ts";
-import { makePkce } from "./pkce.ts";
 
 const PASSWORD = "correct horse battery staple";
 export const EMAIL = "maria.delgado@demo.example";
@@ -20,7 +19,7 @@ export type PageServer = {
 /** Registers a program, and returns the address at which it asks for access. */
 const registerAt = async (url: string, clientName: string): Promise<string> => {
   const client = await register({ url }, { client_name: clientName });
-  return authorizeUrl({ url, resource: `${url}/mcp` }, client, makePkce().challenge);
+  return authorizeUrl({ url, resource: `${url}/mcp` }, client);
 };
 
 /** Starts the server with the built-in sign-in, the demo tenant and one person. */

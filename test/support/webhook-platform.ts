@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { type Hooked, hooked, LOCAL_HOOKS } from "./hooked.ts";
 import { type TestPlatform, startPlatform } from "./platform.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
+import { findRows } from "./rows.ts";
 import type { Dialect } from "./stores.ts";
 
 const BLOCK_BYTES = 64;
@@ -49,12 +50,7 @@ export const setUpWebhooks = (dialect: Dialect) => {
   const attemptsOf = (all = on.receiver.received) =>
     all.map(({ headers }) => Number(headers["x-webhook-attempt"]));
 
-  const jobs = () =>
-    on.at.store.read
-      .selectFrom("jobs")
-      .select("id")
-      .where("kind", "=", "webhook-delivery")
-      .execute();
+  const jobs = () => findRows(on.at.store.read, "jobs", { kind: "webhook-delivery" });
 
   return { on, url, work, attemptsOf, jobs };
 };

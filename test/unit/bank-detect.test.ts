@@ -5,7 +5,7 @@ import { detectContent } from "../../src/platform/import/detect.ts";
 import { bai2, camtStatement, edi820, isa, mt940 } from "../support/bank-files.ts";
 import { verifies } from "../support/verifies.ts";
 
-const detect = (content: string | Uint8Array) => detectContent(Buffer.from(content)).kind;
+const detect = (content: string | Uint8Array) => detectContent(Buffer.from(content));
 
 describe("kinds of files by their content", () => {
   verifies("MN-17");

@@ -3,12 +3,12 @@ import { detectEncoding } from "../../src/platform/import/encoding.ts";
 import { verifies } from "../support/verifies.ts";
 import { windows1252 } from "../support/import-tables.ts";
 
-const detect = async (file: Uint8Array): Promise<string> => {
+const detect = (file: Uint8Array): Promise<string> => {
   async function* read() {
     // Less than the length of the declaration, and parts of characters.
     for (let from = 0; from < file.length; from += 100) yield file.subarray(from, from + 100);
   }
-  return (await detectEncoding(read())).label;
+  return detectEncoding(read());
 };
 
 const declare = (encoding: string): string =>

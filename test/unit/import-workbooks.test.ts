@@ -1,8 +1,8 @@
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { ZipFile } from "yazl";
-import { convertSerial } from "../../src/platform/import/serial-days.ts";
-import { describeFormat } from "../../src/platform/import/xlsx/formats.ts";
+import { convertSerial } from "../../src/kit/xlsx/serial-days.ts";
+import { describeFormat } from "../../src/kit/xlsx/formats.ts";
 import { readTable, type TableFile, workbook } from "../support/import-tables.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -15,30 +15,13 @@ import {
   listActiveTenants,
   recordExternalLogin,
 } from "../store/queries/users.ts";
+import type { ClientRow } from "../store/tables/schema.ts";
 import type { AdminNeeds } from "./tenants.ts";
 
 type Needs = Omit<AdminNeeds, "record">;
 
 /** The method that verified a person's identity: the company's OpenID provider, an identity assertion (RFC 7523), or a token of an issuer. */
 export type SignInMethod = "OPENID" | "ID_JAG" | "ACCESS_TOKEN";
-
-/** A session, with the user's active tenants; the default one is first. */
-export type DirectorySession = {
-  token: string;
-  userId: string;
-  email: string;
-  tenants: { id: string; name: string }[];
-};
-
-export type DirectoryClient = {
-  id: string;
-  name: string;
-  tenant: { id: string; name: string };
-  jwks: string | undefined;
-  secretHash: string | undefined;
-  /** Changes with each new credential. */
-  version: number;
-};
 
 /** An entry of the sign-in, which no operation of the API makes. */
 const record = (
@@ -80,13 +63,16 @@ const findActivePerson = async (db: Db, email: string) => {
   return { user, homeId, tenants: sorted.map(({ id, name }) => ({ id, name })) };
 };
 
-/** Opens a session of an active user whose e-mail address was verified; undefined where there is none. */
+/**
+ * Opens a session of an active user whose e-mail address was verified, and returns it with the user's active tenants, the
+ * default one first; undefined where there is none.
+ */
 const openSession = async (
   tx: Db,
   needs: Needs,
   email: string,
   { method, issuer }: { method: SignInMethod; issuer: string },
-): Promise<DirectorySession | undefined> => {
+) => {
   const found = await findActivePerson(tx, email);
   if (found === undefined) return undefined;
   const { user, homeId: tenantId, tenants } = found;
@@ -110,25 +96,23 @@ const openSession = async (
 };
 
 /** Finds a client by id; undefined also where its tenant is being imported or deleted. */
-const readClient = async (db: Db, id: string): Promise<DirectoryClient | undefined> => {
+const readClient = async (db: Db, id: string) => {
   const row = await findClient(db, id);
   const tenant = row && (await findTenant(db, row.tenant_id));
   if (row === undefined || tenant === undefined || tenant.phase !== null) return undefined;
-  return {
-    id: row.id,
-    name: row.name,
-    tenant: { id: tenant.id, name: tenant.name },
-    jwks: row.jwks ?? undefined,
-    secretHash: row.secret_hash ?? undefined,
-    version: row.version,
-  };
+  const { name, version } = row;
+  const keys = { jwks: row.jwks ?? undefined, secretHash: row.secret_hash ?? undefined };
+  return { id, name, tenant: { id: tenant.id, name: tenant.name }, ...keys, version };
 };
+
+/** A client, and the version of its credential, which changes with each new one. */
+type Credential = Pick<ClientRow, "id" | "version">;
 
 /** Creates an API key of a client; undefined if its credential was replaced since this version. */
 const createClientKey = async (
   tx: Db,
   needs: Needs,
-  { id, version }: Pick<DirectoryClient, "id" | "version">,
+  { id, version }: Credential,
 ): Promise<{ keyId: string; apiKey: string } | undefined> => {
   const row = await findClient(tx, id);
   if (row?.version !== version) return undefined;
@@ -151,7 +135,7 @@ export const createDirectory = (needs: Needs) => {
     openSession: (email: string, verified: { method: SignInMethod; issuer: string }) =>
       store.transaction((tx) => openSession(tx, needs, email, verified)),
     findClient: (id: string) => readClient(store.read, id),
-    createClientKey: (client: Pick<DirectoryClient, "id" | "version">) =>
+    createClientKey: (client: Credential) =>
       store.transaction((tx) => createClientKey(tx, needs, client)),
   };
 };

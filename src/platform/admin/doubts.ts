@@ -2,6 +2,7 @@ import { Problem } from "../../contract/errors.ts";
 import type { Source } from "../../contract/payments/catalogue.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { clearDuplicate } from "../import/payments/distinct.ts";
+import { parsePaymentIds } from "../import/payments/entry-facts.ts";
 import { describeDoubt } from "../import/payments/joining.ts";
 import { settleRestored, settleReturn } from "../services/payments/matching/settle.ts";
 import { findEntries, findOpenDoubts, putEntries } from "../store/queries/payment-entries.ts";
@@ -24,11 +25,9 @@ const TABLE = /^table (iandp|bpn)$/;
 const getSource = ({ kind }: PaymentEntryRow): Source =>
   (TABLE.exec(kind)?.[1] as Source | undefined) ?? "cashapp";
 
-const parseIds = ({ payment_ids: ids }: PaymentEntryRow): string[] => JSON.parse(ids) as string[];
-
 const show = (entry: PaymentEntryRow): object => ({
   id: entry.id,
-  paymentIds: parseIds(entry),
+  paymentIds: parsePaymentIds(entry),
   source: getSource(entry),
   from: entry.kind,
   amount: Number(entry.amount),
@@ -67,7 +66,7 @@ const removeRepeated = async (
   await removePayments(tx, source, tenantId, seqs);
   if (source !== "cashapp") return;
   const settling = { tenantId, now };
-  const returns = await readReturnsOf(tx, tenantId, parseIds(entry));
+  const returns = await readReturnsOf(tx, tenantId, parsePaymentIds(entry));
   const returnIds = new Set(returns.map(({ values }) => String(values["paymentId"])));
   for (const returnPaymentId of paymentId === null ? [] : returnIds) {
     await settleReturn(tx, settling, { returnPaymentId, paymentId: String(paymentId) });
@@ -87,7 +86,7 @@ export const settleDoubt = (
   store.transaction(async (tx) => {
     const entry = await findDoubt(tx, tenantId, id);
     const source = getSource(entry);
-    const rows = await findRowsOfPayments(tx, tenantId, source, parseIds(entry));
+    const rows = await findRowsOfPayments(tx, tenantId, source, parsePaymentIds(entry));
     const updated_at = formatTimestamp(clock());
     if (as === "same") await removeRepeated(tx, entry, rows, updated_at);
     else {
@@ -97,7 +96,7 @@ export const settleDoubt = (
     }
     const joined_to = as === "same" ? entry.doubt_of : null;
     await putEntries(tx, [{ ...entry, doubt: as, joined_to }]);
-    const metadata = { settledAs: as, payments: parseIds(entry).length };
+    const metadata = { settledAs: as, payments: parsePaymentIds(entry).length };
     await record(tx, { tenantId, action: "admin.payment_doubt_settled", resourceId: id, metadata });
     return { ...show(entry), settledAs: as };
   }, tenantId);

@@ -1,6 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
-import { type Clock, formatTimestamp } from "../../kit/clock.ts";
+import { type Clock, formatIfAny, formatTimestamp } from "../../kit/clock.ts";
 import { REMOVED, stampRow } from "../import/journal.ts";
+import { parsePaymentIds } from "../import/payments/entry-facts.ts";
 import type { Value } from "../store/engine/dialect.ts";
 import { removeDispute, updateDispute } from "../store/queries/disputes.ts";
 import {
@@ -25,12 +26,7 @@ import {
   removeFurtherRows,
 } from "../store/queries/payment-matching.ts";
 import type { Db, Store } from "../store/port.ts";
-import type {
-  DocumentRow,
-  ImportChangeRow,
-  ImportRow,
-  PaymentEntryRow,
-} from "../store/tables/schema.ts";
+import type { DocumentRow, ImportChangeRow, ImportRow } from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
 import { findSignIn, readImported, removeImportedMember } from "./imported-members.ts";
 
@@ -44,7 +40,7 @@ const showImport = (row: ImportRow): object => ({
   file: row.file,
   status: row.status,
   startedAt: formatTimestamp(row.started_at),
-  endedAt: row.ended_at === null ? null : formatTimestamp(row.ended_at),
+  endedAt: formatIfAny(row.ended_at),
   actor: row.actor,
   ...(JSON.parse(row.report) as object),
 });
@@ -56,8 +52,6 @@ export const listImports = async (db: Db, tenantId: string): Promise<object[]> =
 type Needs = { store: Pick<Store, "transaction" | "read">; clock: Clock; record: RecordChange };
 
 type Kept = { record: string; reason: string };
-
-const parseIds = ({ payment_ids: ids }: PaymentEntryRow): string[] => JSON.parse(ids) as string[];
 
 /** The entries that messages of other imports repeat, and their payments; and those that later messages completed. */
 const findShared = async (tx: Db, row: ImportRow): Promise<ReadonlySet<string>> => {
@@ -74,8 +68,8 @@ const findShared = async (tx: Db, row: ImportRow): Promise<ReadonlySet<string>> 
     ({ import_id: id, joined_to: root }) => root !== null && later.has(id),
   );
   return new Set([
-    ...own.flatMap((entry) => (used.has(entry.id) ? [entry.id, ...parseIds(entry)] : [])),
-    ...completed.flatMap(parseIds),
+    ...own.flatMap((entry) => (used.has(entry.id) ? [entry.id, ...parsePaymentIds(entry)] : [])),
+    ...completed.flatMap(parsePaymentIds),
   ]);
 };
 
@@ -143,7 +137,7 @@ const findReference = async (
     return isKept && (await isOlder(tx, row, String(current["payment_id"]))) ? undefined : found;
   }
   if (current["joined_to"] !== null) return undefined;
-  const ids = JSON.parse(String(current["payment_ids"])) as string[];
+  const ids = parsePaymentIds({ payment_ids: String(current["payment_ids"]) });
   const returns = await readReturnsOf(tx, row.tenant_id, ids);
   return returns.length > 0 ? PAYMENTS : undefined;
 };

@@ -1,4 +1,4 @@
-import { formatTimestamp } from "../../kit/clock.ts";
+import { formatIfAny, formatTimestamp } from "../../kit/clock.ts";
 import { findAssigneesOfPerson, updateAssignee } from "../store/queries/assignees.ts";
 import { removeDefaultAssignee } from "../store/queries/categories.ts";
 import { replaceAuthor } from "../store/queries/dispute-notes.ts";
@@ -29,7 +29,7 @@ const listUsersOf = async (db: Db, tenantId: string) => {
     status: row.status,
     hasPassword: row.password_hash !== null,
     createdAt: formatTimestamp(row.created_at),
-    lastLogin: row.last_login_at === null ? null : formatTimestamp(row.last_login_at),
+    lastLogin: formatIfAny(row.last_login_at),
   }));
 };
 
@@ -43,11 +43,7 @@ export async function* listUsers({ read }: Pick<Store, "read">, tenantId: string
 const ROWS_AT_ONCE = 200;
 
 /** Removes the person's address from what imports remember of the rows of a tenant's disputes. */
-const forgetImportedAddress = async (
-  store: Store,
-  tenantId: string,
-  { email }: UserRow,
-): Promise<void> => {
+const forgetImportedAddress = async (store: Store, tenantId: string, { email }: UserRow) => {
   const isTheirs = (row: { assigneeEmail?: unknown }): boolean =>
     typeof row.assigneeEmail === "string" && fold(row.assigneeEmail.trim()) === fold(email);
   for (let after = ""; ;) {

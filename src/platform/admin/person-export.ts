@@ -1,4 +1,4 @@
-import { formatTimestamp } from "../../kit/clock.ts";
+import { formatIfAny, formatTimestamp } from "../../kit/clock.ts";
 import { toPerson } from "../services/person.ts";
 import { selectAccountNotesBy } from "../store/queries/account-notes.ts";
 import { listApiKeys } from "../store/queries/api-keys.ts";
@@ -13,17 +13,6 @@ import type { UserRow } from "../store/tables/schema.ts";
 import { listMemberRoles } from "../store/queries/users.ts";
 import { readUser, type UserName } from "./passwords.ts";
 import type { AdminNeeds } from "./tenants.ts";
-
-const toTime = (at: number | null): string | null => (at === null ? null : formatTimestamp(at));
-
-const collect = async <Row, Item>(
-  rows: AsyncIterable<Row>,
-  toItem: (row: Row) => Item,
-): Promise<Item[]> => {
-  const items: Item[] = [];
-  for await (const row of rows) items.push(toItem(row));
-  return items;
-};
 
 const exportCredentials = async (db: Db, userId: string) => {
   const sessions = await listSessions(db, userId);
@@ -48,24 +37,27 @@ const exportNotes = async ({ db, stream }: Snapshot, tenantId: string, user: Use
   // Imported notes of people who were no users then have the e-mail address as author.
   const authors = [user.id, user.email_folded];
   return {
-    disputeNotes: await collect(stream(selectNotesBy(db, tenantId, authors)), (row) => ({
+    disputeNotes: await Array.fromAsync(stream(selectNotesBy(db, tenantId, authors)), (row) => ({
       noteId: row.id,
       disputeId: row.dispute_id,
       content: row.content,
       createdAt: formatTimestamp(row.created_at),
     })),
-    accountNotes: await collect(stream(selectAccountNotesBy(db, tenantId, authors)), (row) => ({
-      reference: row.reference,
-      accountNumber: row.account_number,
-      body: row.body,
-      createdAt: formatTimestamp(row.created_at),
-    })),
+    accountNotes: await Array.fromAsync(
+      stream(selectAccountNotesBy(db, tenantId, authors)),
+      (row) => ({
+        reference: row.reference,
+        accountNumber: row.account_number,
+        body: row.body,
+        createdAt: formatTimestamp(row.created_at),
+      }),
+    ),
   };
 };
 
 /** The audit entries whose metadata name the person. */
 const exportAuditEntries = ({ db, stream }: Snapshot, tenantId: string, userId: string) =>
-  collect(stream(selectEntriesNaming(db, tenantId, userId)), (row) => ({
+  Array.fromAsync(stream(selectEntriesNaming(db, tenantId, userId)), (row) => ({
     id: row.id,
     timestamp: formatTimestamp(row.at),
     action: row.action,
@@ -94,7 +86,7 @@ const exportMembership = async (view: Snapshot, tenantId: string, user: UserRow)
   return {
     tenantId,
     status: member?.status ?? null,
-    addedAt: toTime(member?.added_at ?? null),
+    addedAt: formatIfAny(member?.added_at ?? null),
     profile: JSON.parse(member?.profile ?? "{}") as unknown,
     roles: roles.map(({ name }) => name),
     assignees: await exportAssignees(view, tenantId, user),
@@ -120,7 +112,7 @@ export const exportUser = async (
     language: user.default_language,
     timeZone: user.time_zone,
     createdAt: formatTimestamp(user.created_at),
-    lastLogin: toTime(user.last_login_at),
+    lastLogin: formatIfAny(user.last_login_at),
     hasPassword: user.password_hash !== null,
     ...(await exportCredentials(view.db, user.id)),
     tenants,

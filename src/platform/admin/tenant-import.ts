@@ -189,11 +189,7 @@ const readAccess = async (task: Import): Promise<Access> => {
  * Writes people, roles and keys. A password or key comes in only from a folder that this installation wrote: nothing
  * proves who else knows it. A key acts for its person at all of their tenants, so none is added to a known person.
  */
-const writeAccess = async (
-  task: Import,
-  tx: Db,
-  { members, peopleLeftOut, rows }: Access,
-): Promise<LeftOut & { people: number; written: number }> => {
+const writeAccess = async (task: Import, tx: Db, { members, peopleLeftOut, rows }: Access) => {
   const people = await findNewPeople(tx, members);
   const isNew = new Set(people.map(({ id }) => id));
   const own = (keys: Row[]): Row[] => (task.isOwn ? keys : []);

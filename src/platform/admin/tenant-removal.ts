@@ -52,11 +52,7 @@ const repeat = async (store: Store, act: (tx: Db) => Promise<number>): Promise<n
   }
 };
 
-const removeAll = async (
-  { store }: Needs,
-  tenantId: string,
-  tables: readonly (keyof Tables)[],
-): Promise<number> => {
+const removeAll = async ({ store }: Needs, tenantId: string, tables: readonly (keyof Tables)[]) => {
   let rows = 0;
   for (const table of tables) {
     rows += await repeat(store, (tx) => removeTenantRows(tx, table, tenantId, ROWS_AT_ONCE));

@@ -108,12 +108,7 @@ const checkSigned = (
     throw new Fault(`the signature of ${subject} does not fit.`);
 };
 
-const checkTenant = (
-  { beginning }: State,
-  subject: string,
-  tenantId: string,
-  id?: string,
-): void => {
+const checkTenant = ({ beginning }: State, subject: string, tenantId: string, id?: string) => {
   if (tenantId !== beginning?.tenantId) throw new Fault(`${subject} is of another tenant.`, id);
 };
 

@@ -21,12 +21,7 @@ const MAX_NAME_LENGTH = 100;
 const createClamdError = (message: string): Error => new Error(`clamd ${message}`);
 
 /** Destroys the connection when `wait` takes longer than `ms`. */
-const withTimeout = async <T>(
-  socket: Socket,
-  ms: number,
-  what: string,
-  wait: Promise<T>,
-): Promise<T> => {
+const withTimeout = async <T>(socket: Socket, ms: number, what: string, wait: Promise<T>) => {
   const timer = setTimeout(() => socket.destroy(createClamdError(`took too long to ${what}`)), ms);
   try {
     return await wait;

@@ -1,21 +1,18 @@
 import { runsKey } from "../../contract/changes.ts";
 import type { ExportRun } from "../../contract/operations/export-runs.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { formatTimestamp } from "../../kit/clock.ts";
+import { formatIfAny, formatTimestamp } from "../../kit/clock.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { ExportRunRow } from "../store/tables/schema.ts";
 import { addRunEvent } from "../webhooks/events.ts";
-
-const toTimestamp = (at: number | null): string | null =>
-  at === null ? null : formatTimestamp(at);
 
 /** Converts a row to a run, as in responses and webhook events. */
 export const toExportRun = (row: ExportRunRow): ExportRun => ({
   runId: row.id,
   scheduleId: row.schedule_id,
   status: row.status,
-  startedAt: toTimestamp(row.started_at),
-  completedAt: toTimestamp(row.completed_at),
+  startedAt: formatIfAny(row.started_at),
+  completedAt: formatIfAny(row.completed_at),
   rowCount: row.row_count,
   errorStage: row.error_stage,
   errorDetail: row.error_detail,

@@ -121,12 +121,7 @@ type Result = {
 type Begun = { run: ExportRunRow; schedule: ScheduleRow };
 
 /** Writes the rows of one snapshot of the store. `result` lists the written files even if it throws. */
-const freeze = async (
-  needs: RunNeeds,
-  job: Job,
-  { schedule, run }: Begun,
-  result: Result,
-): Promise<void> => {
+const freeze = async (needs: RunNeeds, job: Job, { schedule, run }: Begun, result: Result) => {
   const { store, files, quota } = needs;
   const { tenantId } = job;
   const tenant = await readTenant(store.read, tenantId);

@@ -2,12 +2,8 @@ import { Problem } from "../../contract/errors.ts";
 import { type Clock, DAY } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { type Log, toErrorFields } from "../../kit/log.ts";
-import {
-  findSavedFile,
-  insertSavedFile,
-  listExpiredFiles,
-  removeSavedFile,
-} from "../store/queries/saved-files.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { findSavedFile, listExpiredFiles, removeSavedFile } from "../store/queries/saved-files.ts";
 import { toOutageProblem } from "../store/outages.ts";
 import type { Store } from "../store/port.ts";
 import { readTenant } from "../store/queries/tenants.ts";
@@ -65,14 +61,16 @@ export const createSavedFiles = ({
       const { size } = await files.put(key, reservation.meter(bytes), MAX_MIB * MIB);
       try {
         await store.transaction(async (tx) => {
-          await insertSavedFile(tx, {
+          const times = { expires_at: clock() + LIFE_MS };
+          const row = {
             tenant_id: tenantId,
             owner,
             name,
             file_key: key,
             file_size: size,
-            expires_at: clock() + LIFE_MS,
-          });
+            ...times,
+          };
+          await insertAll(tx, "saved_files", [row]);
           await quota.check(tx, tenantId);
         });
       } catch (error) {

@@ -146,10 +146,7 @@ const findResourceId = (
 };
 
 /** Returns the metadata of an audit entry: ids, numbers of records, counts and the tool, but no text that people wrote. */
-const buildMetadata = (
-  operation: Operation,
-  { params, ...facts }: EntryFacts,
-): Record<string, string | number> => {
+const buildMetadata = (operation: Operation, { params, ...facts }: EntryFacts) => {
   const metadata: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(params)) {
     if (KEPT.test(name) && name !== "tenantId") metadata[name] = toStorable(String(value));

@@ -108,11 +108,7 @@ const identifyKey = async (lookup: Lookup, key: string, now: number): Promise<Id
   return identity;
 };
 
-const enter = async (
-  { cached, store: { read } }: Lookup,
-  identity: Identity,
-  tenantId: string,
-): Promise<Principal> => {
+const enter = async ({ cached, store: { read } }: Lookup, identity: Identity, tenantId: string) => {
   // The path is not validated yet, and the store is asked for valid ids only.
   const may = RecordId.safeParse(tenantId).success
     ? await cached(`may ${tenantId} ${identity.id}`, () =>

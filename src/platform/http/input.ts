@@ -60,11 +60,7 @@ const decodeOne = (schema: z.ZodType, text: string): unknown => {
 };
 
 /** Decodes the query by the types of the schema. Rejects a name that is sent twice unless it is a list. */
-const decodeQuery = (
-  schema: z.ZodObject,
-  search: URLSearchParams,
-  code: Invalid,
-): Record<string, unknown> => {
+const decodeQuery = (schema: z.ZodObject, search: URLSearchParams, code: Invalid) => {
   const decoded: Record<string, unknown> = Object.create(null);
   for (const name of new Set(search.keys())) {
     const sent = search.getAll(name);
@@ -161,8 +157,6 @@ export const readBody = async (
   return parseBody(operation, text, request.headers.get("content-type"));
 };
 
-const EMPTY = new Blob([]);
-
 /** Returns the stream of a file body after checking its headers. */
 export const openBody = ({ type, maxBytes }: Raw, request: Request) => {
   checkEncoding(request);
@@ -174,7 +168,7 @@ export const openBody = ({ type, maxBytes }: Raw, request: Request) => {
     });
   }
   if (Number(headers.get("content-length") ?? 0) > maxBytes) createTooLarge(maxBytes);
-  return body ?? EMPTY.stream();
+  return body ?? new Blob([]).stream();
 };
 
 const isDecodable = (path: string): boolean => {

@@ -27,8 +27,6 @@ const parseLength = ({ headers }: Request): number | undefined => {
   return LENGTH.test(length) ? Number(length) : undefined;
 };
 
-const EMPTY = new Blob([]);
-
 // Some clients write the largest number of 64 bits for the end of a file.
 const RANGE = /^\s{0,9}bytes\s{0,9}=\s{0,9}(\d{0,30})\s{0,9}-\s{0,9}(\d{0,30})\s{0,9}$/i;
 
@@ -64,7 +62,7 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
       const size = parseLength(request);
       await upload(id, claimIn(new URL(request.url)), {
         size,
-        body: request.body ?? EMPTY.stream(),
+        body: request.body ?? new Blob([]).stream(),
       });
       done(0);
       return new Response(null, { status: 204, headers: buildCommonHeaders(requestId) });

@@ -2,7 +2,6 @@ import type { z } from "zod";
 import type { Fault } from "../../contract/errors.ts";
 import { IngestNumber } from "../../contract/ingest-fields.ts";
 import { AccountNoteFields } from "../../contract/operations/account-notes.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { checkValue } from "../services/ingest/body.ts";
 import { toAccountNoteRow } from "../services/account-notes.ts";
 import { insertAll } from "../store/engine/bulk-writes.ts";
@@ -12,7 +11,7 @@ import type { AccountNoteRow } from "../store/tables/schema.ts";
 import { readAuthors } from "./authors.ts";
 import { collectFields } from "./fields.ts";
 import { findTimeFaults, SourceAuthor, SourceTimestamp } from "./source-values.ts";
-import type { Form, Outcome, Target } from "./target.ts";
+import type { Form, Needs, Outcome, Target } from "./target.ts";
 
 /** A note on an account in an import file. */
 const AccountNoteValues = AccountNoteFields.extend({
@@ -46,13 +45,7 @@ const compareStored = (stored: AccountNoteRow, row: AccountNoteRow): Outcome => 
 };
 
 /** Creates the import target of notes on accounts: a row creates the note with its reference. */
-export const createAccountNoteTarget = ({
-  tenantId,
-  clock,
-}: {
-  tenantId: string;
-  clock: Clock;
-}): Target<AccountNoteValues> => ({
+export const createAccountNoteTarget = ({ tenantId, clock }: Needs): Target<AccountNoteValues> => ({
   kind: "account-notes",
   ...ACCOUNT_NOTE_FORM,
   batchRows: 500,

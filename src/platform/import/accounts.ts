@@ -18,8 +18,8 @@ import type { Db } from "../store/port.ts";
 import type { AccountRow, TenantRow } from "../store/tables/schema.ts";
 import { readTenant } from "../store/queries/tenants.ts";
 import { IMPORTER } from "./importer.ts";
-import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
-import type { Journal, Outcome, Target } from "./target.ts";
+import { type NumberedRecord, describeNumbered } from "./numbered-record.ts";
+import type { Journal, Needs, Outcome, Target } from "./target.ts";
 
 /** One batch of rows to write in one transaction. */
 type Batch = {

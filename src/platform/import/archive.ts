@@ -77,7 +77,7 @@ async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array, v
   const stream = await zip.openReadStreamPromise(entry);
   try {
     for await (const piece of stream as AsyncIterable<Buffer>) {
-      if (isFirst && detectContent(piece).kind === "zip")
+      if (isFirst && detectContent(piece) === "zip")
         throw createMalformed(place, "is an archive again; unpack it first");
       isFirst = false;
       sum = crc32(piece, sum);

@@ -1,15 +1,13 @@
 import { z } from "zod";
 import { requiredText, text } from "../../contract/fields.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { checkValue } from "../services/ingest/body.ts";
 import { appendEntries } from "../store/audit/chain.ts";
 import type { NewEntry } from "../store/audit/entries.ts";
 import type { Store } from "../store/port.ts";
 import { findEntries } from "../store/queries/audit-logs.ts";
 import { collectFields } from "./fields.ts";
-import type { Outcome, Target } from "./target.ts";
+import type { Needs, Outcome, Target } from "./target.ts";
 
-const BATCH_ROWS = 500;
 const METADATA_CHARACTERS = 10_000;
 
 const Metadata = z
@@ -31,12 +29,7 @@ const Entry = z.object({
 });
 type Entry = z.output<typeof Entry>;
 
-type Needs = { tenantId: string; clock: Clock; store: Pick<Store, "auditKey"> };
-
-const checkEntry = (
-  { tenantId, clock }: Omit<Needs, "store">,
-  { tenantId: named, timestamp }: Entry,
-) => [
+const checkEntry = ({ tenantId, clock }: Needs, { tenantId: named, timestamp }: Entry) => [
   ...(named === undefined || named === tenantId
     ? []
     : [{ field: "tenantId", code: "format", message: "is not the tenant of this import" }]),
@@ -66,10 +59,12 @@ const CONFLICT: Outcome = [
 ];
 
 /** Creates the import target of audit entries, identified by id and timestamp. Existing entries are never changed. */
-export const createAuditLogTarget = (needs: Needs): Target<Entry> => ({
+export const createAuditLogTarget = (
+  needs: Needs & { store: Pick<Store, "auditKey"> },
+): Target<Entry> => ({
   kind: "audit-logs",
   fields: collectFields(Entry),
-  batchRows: BATCH_ROWS,
+  batchRows: 500,
   parse(record) {
     const result = checkValue(Entry, record);
     const faults = result.value === undefined ? [] : checkEntry(needs, result.value);

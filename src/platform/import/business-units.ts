@@ -11,7 +11,7 @@ import { hasUnits } from "../store/queries/credit-applications.ts";
 import type { Db } from "../store/port.ts";
 import type { BusinessUnitRow } from "../store/tables/schema.ts";
 import { collectFields } from "./fields.ts";
-import type { Accepted, Outcome, Target } from "./target.ts";
+import type { Accepted, Needs, Outcome, Target } from "./target.ts";
 import { Key, createStrictSchema } from "./strict-record.ts";
 
 const Grouping = createStrictSchema(BusinessUnitGrouping, {
@@ -20,8 +20,6 @@ const Grouping = createStrictSchema(BusinessUnitGrouping, {
     [BusinessUnitValue.shape.businessUnitsValuesId, Key],
   ]),
 });
-
-const BATCH_ROWS = 1000;
 
 const listValueIds = ({ businessUnitsValuesList }: BusinessUnitGrouping): string[] =>
   businessUnitsValuesList.map(({ businessUnitsValuesId }) => businessUnitsValuesId);
@@ -85,14 +83,10 @@ const openBatch = (tx: Db, tenantId: string, stored: readonly BusinessUnitRow[])
 };
 
 /** Creates the import target of business units: a row creates or replaces the grouping with its id. */
-export const createBusinessUnitTarget = ({
-  tenantId,
-}: {
-  tenantId: string;
-}): Target<BusinessUnitGrouping> => ({
+export const createBusinessUnitTarget = ({ tenantId }: Needs): Target<BusinessUnitGrouping> => ({
   kind: "business-units",
   fields: collectFields(BusinessUnitGrouping),
-  batchRows: BATCH_ROWS,
+  batchRows: 1000,
   parse: (record) => checkValue(Grouping, record),
   identify: ({ values }) => ({
     field: "businessUnitsId",

@@ -5,8 +5,8 @@ import { findDocuments, findLastClosures } from "../store/queries/documents.ts";
 import type { Db } from "../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../store/tables/schema.ts";
 import { IMPORTER } from "./importer.ts";
-import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
-import type { Outcome, RowIdentity, Target } from "./target.ts";
+import { type NumberedRecord, describeNumbered } from "./numbered-record.ts";
+import type { Needs, Outcome, RowIdentity, Target } from "./target.ts";
 
 type Ended = Pick<DocumentClosureRow, "closure_reason" | "closed_at">;
 

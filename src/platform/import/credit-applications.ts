@@ -31,7 +31,7 @@ import { listBusinessUnits } from "../store/queries/business-units.ts";
 import { findApplications, putApplications } from "../store/queries/credit-applications.ts";
 import type { Db } from "../store/port.ts";
 import { collectFields } from "./fields.ts";
-import type { Target } from "./target.ts";
+import type { Needs, Target } from "./target.ts";
 import { saveChanged } from "./upserts.ts";
 import { Key, ImportTimestamp, type Rule, createStrictSchema } from "./strict-record.ts";
 
@@ -67,9 +67,6 @@ const Application = createStrictSchema(WholeApplication, {
   ]),
 });
 
-// Forms can be large, so a batch is small to bound memory.
-const BATCH_ROWS = 100;
-
 const findUnknownUnits = (application: WholeApplication, known: ReadonlySet<string>): Fault[] =>
   listUnitIds(application)
     .filter((id) => !known.has(id))
@@ -87,14 +84,11 @@ const readUnitIds = async (tx: Db, tenantId: string): Promise<Set<string>> => {
 };
 
 /** Creates the import target of credit applications: a row creates or replaces the application with its id. */
-export const createApplicationTarget = ({
-  tenantId,
-}: {
-  tenantId: string;
-}): Target<WholeApplication> => ({
+export const createApplicationTarget = ({ tenantId }: Needs): Target<WholeApplication> => ({
   kind: "credit-applications",
   fields: collectFields(WholeApplication),
-  batchRows: BATCH_ROWS,
+  // Forms can be large, so a batch is small to bound memory.
+  batchRows: 100,
   parse: (record) => checkValue(Application, record),
   identify: ({ values }) => ({
     field: "applicationId",

@@ -1,5 +1,5 @@
 import { isWritable } from "../../kit/clock.ts";
-import { convertSerial } from "./serial-days.ts";
+import { convertSerial } from "../../kit/xlsx/serial-days.ts";
 
 /** Names of months and their usual abbreviations, without accents and points, in the languages that exports use. */
 const NAMES: readonly string[] = [

@@ -4,8 +4,6 @@ import type { Format } from "./formats.ts";
 /** The kind of a file by its content; `foreign` names a kind that is not imported. */
 export type Content = "zip" | Format | { foreign: string };
 
-export type Detected = { kind: Content };
-
 /** Number of bytes from the start of a file that {@link detectContent} needs at most. */
 export const DETECTION_BYTES = 64 * 1024;
 
@@ -137,13 +135,13 @@ const decode = (head: Uint8Array, latin: string): string | undefined => {
 };
 
 /** Tells the kind of a file by its first bytes, at most {@link DETECTION_BYTES}. */
-export const detectContent = (head: Uint8Array): Detected => {
+export const detectContent = (head: Uint8Array): Content => {
   const bytes = head.subarray(0, DETECTION_BYTES);
   const latin = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   if (latin.startsWith("PK\u0003\u0004") || latin.startsWith("PK\u0005\u0006"))
-    return { kind: detectZip(latin) };
+    return detectZip(latin);
   const signature = SIGNATURES.find(([start]) => latin.startsWith(start));
-  if (signature !== undefined) return { kind: foreign(signature[1]) };
+  if (signature !== undefined) return foreign(signature[1]);
   const text = decode(bytes, latin);
-  return { kind: text === undefined ? foreign("a binary file") : detectText(text) };
+  return text === undefined ? foreign("a binary file") : detectText(text);
 };

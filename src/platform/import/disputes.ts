@@ -1,6 +1,7 @@
 import { REOPENED_ACTION } from "../../contract/insights/reopened.ts";
-import { type Clock, formatTimestamp } from "../../kit/clock.ts";
+import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
+import { describeEnd, pickChanged } from "../services/disputes/change.ts";
 import { checkValue } from "../services/ingest/body.ts";
 import { changeFields, creationFields } from "../services/records.ts";
 import { findAccounts } from "../store/queries/accounts.ts";
@@ -104,22 +105,13 @@ const createBlankRow = ({ tenantId, newId, now }: Batch, key: string): DisputeRo
   ...creationFields({ caller: IMPORTER, now }),
 });
 
-/** Returns the planned columns that differ from the stored ones. */
-const findChangedColumns = (
-  columns: Partial<DisputeRow>,
-  before: DisputeRow,
-): Partial<DisputeRow> =>
-  Object.fromEntries(
-    Object.entries(columns).filter(([name, value]) => before[name as keyof DisputeRow] !== value),
-  );
-
 const assignDefault = ({ situation }: Batch, row: DisputeRow, categoryId: string): DisputeRow =>
   row.status !== 0 || row.assignee_id !== null
     ? row
     : { ...row, assignee_id: situation.known.routes.get(categoryId) ?? null };
 
 const recordReopening = (batch: Batch, key: string, before: DisputeRow): void => {
-  const { id, status, closed_at } = before;
+  const { id, closed_at } = before;
   if (closed_at === null || batch.wasWritten(key)) return;
   batch.reopenings.push({
     tenantId: batch.tenantId,
@@ -129,13 +121,7 @@ const recordReopening = (batch: Batch, key: string, before: DisputeRow): void =>
     endpoint: "import",
     action: REOPENED_ACTION,
     statusCode: 200,
-    metadata: {
-      disputeId: id,
-      resourceId: id,
-      formerStatus: String(status),
-      formerClosedDate: formatTimestamp(closed_at),
-      actor: IMPORTER.id,
-    },
+    metadata: { disputeId: id, resourceId: id, ...describeEnd(before), actor: IMPORTER.id },
   });
 };
 
@@ -170,7 +156,7 @@ const writeRow = async (batch: Batch, { row, key }: Keyed): Promise<Outcome> => 
     batch.fresh.add(key);
     return "written";
   }
-  const differs = findChangedColumns(columns, before);
+  const differs = pickChanged(columns, before);
   if (Object.keys(differs).length === 0) {
     recordChange(batch, key, before, { source_row });
     return "unchanged";

@@ -18,8 +18,8 @@ import type { AccountRow, DocumentRow } from "../store/tables/schema.ts";
 import { readTenant } from "../store/queries/tenants.ts";
 import { DOCUMENT_RULES } from "./document-rules.ts";
 import { IMPORTER } from "./importer.ts";
-import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
-import type { Accepted, Journal, Outcome, Target } from "./target.ts";
+import { type NumberedRecord, describeNumbered } from "./numbered-record.ts";
+import type { Accepted, Journal, Needs, Outcome, Target } from "./target.ts";
 
 type Row = Accepted<NumberedRecord>;
 

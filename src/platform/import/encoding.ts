@@ -1,8 +1,5 @@
 import { isAscii, isUtf8 } from "node:buffer";
 
-/** The encoding of a text file: a label of the WHATWG Encoding Standard, as {@link TextDecoder} takes it. */
-export type Encoding = { label: string };
-
 const HEAD_BYTES = 1024;
 const DECLARED = /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]{1,40})["']/;
 const NEWLINE = 10;
@@ -84,37 +81,35 @@ const DOUBTED: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Finds the encoding of a file: by its byte order mark, its XML declaration, else by its content, which also decides
- * where it contradicts a declared UTF-8, UTF-16 or ISO-8859-1. A file that is not UTF-8 is Windows-1252 (or ISO-8859-1
- * if it has none of the characters in which the two differ).
+ * Finds the encoding of a file, as {@link TextDecoder} takes it: by its byte order mark, its XML declaration, else by
+ * its content, which also decides where it contradicts a declared UTF-8, UTF-16 or ISO-8859-1. A file that is not UTF-8
+ * is Windows-1252 (or ISO-8859-1 if it has none of the characters in which the two differ).
  */
-export const detectEncoding = async (bytes: AsyncIterable<Uint8Array>): Promise<Encoding> => {
+export const detectEncoding = async (bytes: AsyncIterable<Uint8Array>): Promise<string> => {
   const survey = createSurvey();
   let head: Uint8Array | undefined;
   let declared: string | undefined;
   for await (const chunk of bytes) {
     if (head === undefined) {
       head = chunk.subarray(0, HEAD_BYTES);
-      const mark = findMark(head);
-      if (mark !== undefined) return { label: mark };
-      const utf16 = findUtf16(head);
-      if (utf16 !== undefined) return { label: utf16 };
+      const marked = findMark(head) ?? findUtf16(head);
+      if (marked !== undefined) return marked;
       declared = findDeclared(head);
-      if (declared !== undefined && !DOUBTED.has(declared)) return { label: declared };
+      if (declared !== undefined && !DOUBTED.has(declared)) return declared;
     }
     survey.push(chunk);
   }
   const { multibyte, invalid, c1 } = survey.end();
-  if (invalid && declared === WESTERN) return { label: declared };
+  if (invalid && declared === WESTERN) return declared;
   // A file with both UTF-8 characters and other bytes is damaged UTF-8; its damaged lines are refused one by one.
-  if (!invalid || multibyte) return { label: "utf-8" };
-  return { label: c1 ? WESTERN : "iso-8859-1" };
+  if (!invalid || multibyte) return "utf-8";
+  return c1 ? WESTERN : "iso-8859-1";
 };
 
 /** Converts a file to UTF-8 without a byte order mark. UTF-8 passes as it is, so that damaged lines can be refused. */
 export async function* toUtf8(
   bytes: AsyncIterable<Uint8Array>,
-  { label }: Encoding,
+  label: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (label === "utf-8") {
     yield* bytes;

@@ -1,7 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
 import { openArchive } from "./archive.ts";
 import { type Content, DETECTION_BYTES, detectContent } from "./detect.ts";
-import { type Encoding, detectEncoding, toUtf8 } from "./encoding.ts";
+import { detectEncoding, toUtf8 } from "./encoding.ts";
 
 /** A file that can be opened from its start with each call. */
 export type InputFile = {
@@ -23,7 +23,7 @@ export const detectFile = async ({ bytes }: InputFile): Promise<Content> => {
     size += chunk.length;
     if (size >= DETECTION_BYTES) break;
   }
-  return detectContent(Buffer.concat(parts).subarray(0, DETECTION_BYTES)).kind;
+  return detectContent(Buffer.concat(parts).subarray(0, DETECTION_BYTES));
 };
 
 /** Creates the refusal of a file of another kind; what to do with it can stand after a semicolon. */
@@ -60,8 +60,8 @@ export const eachFile = async (
 /** Opens a text as UTF-8. The content decides on its encoding unless that is given. */
 export const openText = async (
   { bytes }: InputFile,
-  given?: Encoding["label"],
+  given?: string,
 ): Promise<{ bytes: () => AsyncIterable<Uint8Array>; encoding: string }> => {
-  const encoding = given === undefined ? await detectEncoding(bytes()) : { label: given };
-  return { bytes: () => toUtf8(bytes(), encoding), encoding: encoding.label };
+  const encoding = given ?? (await detectEncoding(bytes()));
+  return { bytes: () => toUtf8(bytes(), encoding), encoding };
 };

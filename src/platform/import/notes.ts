@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Fault } from "../../contract/errors.ts";
 import { NoteVisibility, RecordId, RecordNumber } from "../../contract/fields.ts";
 import { NoteContent } from "../../contract/operations/dispute-notes.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { checkValue } from "../services/ingest/body.ts";
 import { insertAll } from "../store/engine/bulk-writes.ts";
 import type { Db } from "../store/port.ts";
@@ -15,7 +14,7 @@ import { shortenKey } from "./disputes.ts";
 import { collectFields } from "./fields.ts";
 import { createOccurrences } from "./occurrences.ts";
 import { findTimeFaults, SourceAuthor, SourceTimestamp } from "./source-values.ts";
-import type { Accepted, Form, Outcome, Target } from "./target.ts";
+import type { Accepted, Form, Needs, Outcome, Target } from "./target.ts";
 
 /** A note of a dispute in an import file. */
 const NoteValues = z.object({
@@ -42,7 +41,6 @@ export const NOTE_FORM: Form<NoteValues> = {
   parse: (record) => checkValue(NoteValues, record),
 };
 
-type Needs = { tenantId: string; clock: Clock };
 type Row = Accepted<NoteValues>;
 
 const refuse = (field: string, code: string, message: string): { faults: Fault[] } => ({

@@ -2,13 +2,9 @@ import { z } from "zod";
 import type { Fault } from "../../contract/errors.ts";
 import type { Checked } from "../../contract/faults.ts";
 import { IngestNumber } from "../../contract/ingest-fields.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { checkValue, type Fields } from "../services/ingest/body.ts";
 import { type Fields as FieldNames, collectFields, type Roles } from "./fields.ts";
 import type { RowIdentity } from "./target.ts";
-
-/** Dependencies of the targets for records of the ingest API. */
-export type Needs = { tenantId: string; clock: Clock };
 
 /** A record's number and the body that a request to its path would send; the service's rules check the body. */
 export type NumberedRecord = { number: string; sent: Fields };
@@ -19,9 +15,6 @@ type RecordFormat = {
   parse(record: Fields): Checked<NumberedRecord>;
   identify(row: { values: NumberedRecord }): RowIdentity;
 };
-
-// Every commit waits for the disk, so batches are large.
-const BATCH_ROWS = 2500;
 
 /** The rules of an import file beside the schema of a body. */
 type Rules = {
@@ -39,7 +32,8 @@ export const describeNumbered = (
   const whole = z.object({ [key]: IngestNumber, ...body.shape });
   return {
     fields: collectFields(whole, { ...roles, [key]: { role: "key", required: key } }),
-    batchRows: BATCH_ROWS,
+    // Every commit waits for the disk, so batches are large.
+    batchRows: 2500,
     parse(record) {
       const { [key]: number, ...named } = record;
       const { sent, faults: found } = prepare?.(named) ?? { sent: named, faults: [] };

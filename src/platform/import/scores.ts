@@ -5,7 +5,7 @@ import { checkValue } from "../services/ingest/body.ts";
 import { findScores, putScores } from "../store/queries/company-scores.ts";
 import type { CompanyScoreRow } from "../store/tables/schema.ts";
 import { collectFields } from "./fields.ts";
-import type { Target } from "./target.ts";
+import type { Needs, Target } from "./target.ts";
 import { saveChanged } from "./upserts.ts";
 import { ImportTimestamp, createStrictSchema } from "./strict-record.ts";
 
@@ -33,8 +33,6 @@ const Score = createStrictSchema(ScoreRecord, {
   ]),
 });
 
-const BATCH_ROWS = 1000;
-
 const toScoreRow = (
   tenantId: string,
   { companyId, asOf, ...score }: ScoreRecord,
@@ -46,10 +44,10 @@ const toScoreRow = (
 });
 
 /** Creates the import target of scores, identified by company and timestamp. A company's newest scores are served. */
-export const createScoreTarget = ({ tenantId }: { tenantId: string }): Target<ScoreRecord> => ({
+export const createScoreTarget = ({ tenantId }: Needs): Target<ScoreRecord> => ({
   kind: "scores",
   fields: collectFields(ScoreRecord),
-  batchRows: BATCH_ROWS,
+  batchRows: 1000,
   parse: (record) => checkValue(Score, record),
   identify: ({ values }) => ({
     field: "companyId",

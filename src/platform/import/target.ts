@@ -1,9 +1,13 @@
 import type { Fault } from "../../contract/errors.ts";
 import type { Checked } from "../../contract/faults.ts";
+import type { Clock } from "../../kit/clock.ts";
 import type { Db } from "../store/port.ts";
 import type { Tables } from "../store/tables/schema.ts";
 import type { Fields } from "./fields.ts";
 import type { PaymentItem } from "./items.ts";
+
+/** Dependencies of the targets that write rows of one tenant. */
+export type Needs = { tenantId: string; clock: Clock };
 
 /** A row, or a payment of a bank file, that its target has parsed. */
 export type Accepted<Values> = { line: number; values: Values; sourceKey: string | undefined };

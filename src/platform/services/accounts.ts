@@ -81,12 +81,7 @@ const checkBody = async (
 
 type Columns = Awaited<ReturnType<typeof checkBody>>["columns"];
 
-const insert = async (
-  tx: Db,
-  call: IngestCall,
-  accountNumber: string,
-  columns: Columns,
-): Promise<AccountRow> => {
+const insert = async (tx: Db, call: IngestCall, accountNumber: string, columns: Columns) => {
   const row: AccountRow = {
     tenant_id: call.tenantId,
     account_number: accountNumber,

@@ -92,12 +92,7 @@ const create = async (tx: Db, call: Call<Contracts["create"]>, body: Body, id: s
   return (await insertAssignee(tx, record)) ?? call.fail("conflict", createTaken(record.email));
 };
 
-const update = async (
-  tx: Db,
-  call: Call<Contracts["update"]>,
-  body: Body,
-  found: AssigneeRow,
-): Promise<AssigneeRow> => {
+const update = async (tx: Db, call: Call<Contracts["update"]>, body: Body, found: AssigneeRow) => {
   const department = await resolveDepartment(tx, call, body);
   const member = await resolveMember(tx, call, body);
   const next = {

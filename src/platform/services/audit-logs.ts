@@ -3,7 +3,7 @@ import type { Contract } from "../../contract/index.ts";
 import type { AuditEntry, AuditPage } from "../../contract/operations/audit-logs.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
-import type { Call, Handlers, Page } from "../handlers.ts";
+import type { Call, Handlers } from "../handlers.ts";
 import { serializeRowsToBytes } from "../json-rows.ts";
 import { findHead } from "../store/audit/chain.ts";
 import {
@@ -13,7 +13,7 @@ import {
   selectEntries,
   type Walk,
 } from "../store/queries/audit-logs.ts";
-import { readSnapshot } from "./listing.ts";
+import { openCursor, readSnapshot } from "./listing.ts";
 
 const DEFAULT_LIMIT = 500;
 /** Pages of more rows are streamed. */
@@ -60,11 +60,7 @@ const readHeldPage = async (
   return { data: rows.map(toEntry), pagination: { cursor, hasMore, rowCount: rows.length } };
 };
 
-const streamPage = (
-  call: Call,
-  { filter, walk, limit }: Wanted,
-  cursorAfter: CursorAfter,
-): Promise<Page<AuditPage>> =>
+const streamPage = (call: Call, { filter, walk, limit }: Wanted, cursorAfter: CursorAfter) =>
   readSnapshot(call, async ({ db, stream }) => {
     const { tenantId } = call;
     let last: Row | undefined;
@@ -89,26 +85,12 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
     const { cursor, limit = DEFAULT_LIMIT, from, to, ...exact } = query;
     const { tenantId } = call;
     const queryText = JSON.stringify({ from, to, ...exact });
-    let walk: Walk;
-    if (cursor === undefined) {
-      walk = { top: (await findHead(call.db, tenantId))?.seq ?? 0 };
-    } else {
-      const { data: at } = Cursor.safeParse(seal.open(cursor));
-      if (at === undefined || at.tenant !== tenantId || at.filter !== queryText) {
-        return call.refuse("cursor", "format", "is not from this query; omit it to start over");
-      }
-      walk = at;
-    }
+    const own = { tenant: tenantId, filter: queryText };
+    const at = openCursor(call, { schema: Cursor, seal, cursor }, own);
+    const walk: Walk = at ?? { top: (await findHead(call.db, tenantId))?.seq ?? 0 };
     const { top } = walk;
     const cursorAfter: CursorAfter = (row) =>
-      row === undefined
-        ? null
-        : seal.seal({
-            tenant: tenantId,
-            filter: queryText,
-            top,
-            after: { at: row.at, seq: row.seq },
-          });
+      row === undefined ? null : seal.seal({ ...own, top, after: { at: row.at, seq: row.seq } });
     const page = {
       filter: { ...exact, from: parseTimestamp(from), to: parseTimestamp(to) },
       walk,

@@ -44,10 +44,7 @@ const toInvoice = (row: PaidDocument, currency: string): Invoice | undefined => 
 };
 
 /** Calculates the score of a company from the invoices of the account whose number is the company's id. */
-const calculateScore = async (
-  { db, snapshot, tenantId, now }: Call,
-  companyId: string,
-): Promise<CompanyScore | undefined> => {
+const calculateScore = async ({ db, snapshot, tenantId, now }: Call, companyId: string) => {
   const account = await findAccount(db, tenantId, companyId);
   const { currency } = await readTenant(db, tenantId);
   const preferred = account?.currency ?? null;

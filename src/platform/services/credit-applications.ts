@@ -2,7 +2,6 @@ import type { Contract } from "../../contract/index.ts";
 import {
   type CreditApplication,
   type CreditApplicationDetail,
-  type CreditApplications,
   STATUS_TITLES,
   STATUS_TYPES,
 } from "../../contract/operations/credit-applications.ts";
@@ -31,9 +30,7 @@ const toSpan = (body: {
   before: Date.parse(body.endDate) + DAY,
 });
 
-const buildSummary = (
-  counts: Map<string, number>,
-): CreditApplications["applicationStatusSummary"] =>
+const buildSummary = (counts: Map<string, number>) =>
   STATUS_TYPES.flatMap((type) => {
     const noOfApplications = counts.get(type) ?? 0;
     return noOfApplications === 0 ? [] : [{ type, title: STATUS_TITLES[type], noOfApplications }];

@@ -12,6 +12,7 @@ import type { Call, Handlers, Page } from "../handlers.ts";
 import { findChunks, findLastCompleted, findRun, listRuns } from "../store/queries/export-runs.ts";
 import { findSchedule } from "../store/queries/schedules.ts";
 import type { ExportRunRow, ScheduleRow } from "../store/tables/schema.ts";
+import { openCursor } from "./listing.ts";
 
 const MOST_RUNS = 100;
 
@@ -36,9 +37,6 @@ const DataCursor = z.object({
 const scheduleOf = async (call: Call, id: string): Promise<ScheduleRow> =>
   (await findSchedule(call.db, call.tenantId, id)) ??
   call.fail("not_found", "There is no such schedule.");
-
-const createForeignCursor = (call: Call): never =>
-  call.refuse("cursor", "format", "is not from this query; omit it to start over");
 
 const toAuditFacts = (run: ExportRunRow): AuditFacts => ({
   metadata: { runId: run.id, status: run.status },
@@ -105,15 +103,10 @@ const status =
   (needs: Needs): Service["status"] =>
   async ({ params: { scheduleId }, query: { cursor, limit = MOST_RUNS } }, call) => {
     const schedule = await scheduleOf(call, scheduleId);
-    const { tenantId: tenant } = call;
-    const { data: at } = StatusCursor.safeParse(
-      cursor === undefined ? undefined : needs.seals.status.open(cursor),
-    );
-    if (cursor !== undefined && (at?.tenant !== tenant || at.schedule !== scheduleId)) {
-      return createForeignCursor(call);
-    }
-    const before = at?.before;
-    const rows = await listRuns(call.db, tenant, scheduleId, { before, limit: limit + 1 });
+    const seal = needs.seals.status;
+    const own = { tenant: call.tenantId, schedule: scheduleId };
+    const before = openCursor(call, { schema: StatusCursor, seal, cursor }, own)?.before;
+    const rows = await listRuns(call.db, own.tenant, scheduleId, { before, limit: limit + 1 });
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const hasMore = rows.length > limit && last !== undefined;
@@ -126,9 +119,7 @@ const status =
       },
       data: page.map(toExportRun),
       pagination: {
-        cursor: hasMore
-          ? needs.seals.status.seal({ tenant, schedule: scheduleId, before: last.slot_at })
-          : null,
+        cursor: hasMore ? seal.seal({ ...own, before: last.slot_at }) : null,
         hasMore,
         rowCount: page.length,
       },
@@ -140,24 +131,20 @@ const data =
   (needs: Needs): Service["data"] =>
   async ({ params: { scheduleId }, query }, call) => {
     await scheduleOf(call, scheduleId);
-    const { cursor, limit = DEFAULT_LIMIT } = query;
-    let { runId } = query;
-    let from = 0;
-    if (cursor !== undefined) {
-      const { data: at } = DataCursor.safeParse(needs.seals.data.open(cursor));
-      const isOurs =
-        at?.tenant === call.tenantId && at.schedule === scheduleId && (runId ?? at.run) === at.run;
-      if (at === undefined || !isOurs) return createForeignCursor(call);
-      ({ from } = at);
-      runId = at.run;
-    }
-    const run = await findCompletedRun(call, scheduleId, runId);
+    const { cursor, limit = DEFAULT_LIMIT, runId } = query;
+    const named = runId === undefined ? {} : { run: runId };
+    const at = openCursor(
+      call,
+      { schema: DataCursor, seal: needs.seals.data, cursor },
+      { tenant: call.tenantId, schedule: scheduleId, ...named },
+    );
+    const run = await findCompletedRun(call, scheduleId, at?.run ?? runId);
     const audit = toAuditFacts(run);
     const isOld = (run.completed_at ?? 0) + needs.keptMs <= call.now;
     if (run.purged_at !== null || isOld) {
       call.fail("gone", "The run's rows are kept no longer.", { audit });
     }
-    return { body: await openPage(needs, call, run, { from, limit }), audit };
+    return { body: await openPage(needs, call, run, { from: at?.from ?? 0, limit }), audit };
   };
 
 export const export_runs = (needs: Needs): Service => ({

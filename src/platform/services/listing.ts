@@ -1,4 +1,6 @@
 import type { Compilable, Expression } from "kysely";
+import type { z } from "zod";
+import type { Seal } from "../../kit/seal.ts";
 import type { Call, Listing } from "../handlers.ts";
 import { countRows, type ListCost, SHORT_READ_ROWS } from "../store/queries/list-cost.ts";
 import type { Db, Snapshot } from "../store/port.ts";
@@ -38,6 +40,19 @@ export const parseBodyPage = (body: {
   body.pageSize === undefined
     ? undefined
     : { page: body.page ?? 1, pageSize: body.pageSize, inBody: true };
+
+/** Opens a cursor, whose members must be those of its query; undefined where none was sent. */
+export const openCursor = <S extends z.ZodObject>(
+  call: Pick<Call, "refuse">,
+  { schema, seal, cursor }: { schema: S; seal: Seal; cursor: string | undefined },
+  own: Partial<z.output<S>>,
+): z.output<S> | undefined => {
+  if (cursor === undefined) return undefined;
+  const { data } = schema.safeParse(seal.open(cursor));
+  const isOwn = Object.entries(own).every(([name, value]) => data?.[name] === value);
+  if (data !== undefined && isOwn) return data;
+  return call.refuse("cursor", "format", "is not from this query; omit it to start over");
+};
 
 async function* mapRows<Row, Out>(
   rows: AsyncIterable<Row>,

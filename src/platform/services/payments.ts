@@ -17,7 +17,7 @@ import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import { findPage, findLastSeq, readPayments } from "../store/queries/payments.ts";
 import { ROW_SEPARATOR, type RowBytes } from "../store/engine/dialect.ts";
-import { readSnapshot } from "./listing.ts";
+import { openCursor, readSnapshot } from "./listing.ts";
 import { readTenant } from "../store/queries/tenants.ts";
 import { summarize } from "./payments/summary.ts";
 
@@ -76,11 +76,8 @@ const readQuery = (sent: unknown, call: Call, place?: PlaceFilters): Query => {
 /** Handlers of payment queries. */
 export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"]> => {
   const placeOf = ({ cursor }: Query, query: string, call: Call): Place => {
-    if (cursor === undefined) return { after: 0, upTo: undefined };
-    const { data: at } = Cursor.safeParse(seal.open(cursor));
-    if (at === undefined || at.tenant !== call.tenantId || at.query !== query) {
-      return call.refuse("cursor", "format", "is not from this query; omit it to start over");
-    }
+    const at = openCursor(call, { schema: Cursor, seal, cursor }, { tenant: call.tenantId, query });
+    if (at === undefined) return { after: 0, upTo: undefined };
     if (call.now - at.madeAt > CURSOR_LIFE) {
       return call.refuse("cursor", "expired", "is older than 24 hours; omit it to start over");
     }

@@ -1,6 +1,6 @@
 import type { Contract } from "../../contract/index.ts";
 import type { User, UserV1 } from "../../contract/operations/users.ts";
-import { formatTimestamp } from "../../kit/clock.ts";
+import { formatIfAny, formatTimestamp } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
 import { findClient, readClientRole } from "../store/queries/clients.ts";
@@ -29,14 +29,12 @@ export const PROFILE_KEYS = [
   "officePhone",
 ] as const;
 
-const formatDate = (at: number | null): string | null => (at === null ? null : formatTimestamp(at));
-
 const toProfile = (member: Member) => {
   const stored = JSON.parse(member.profile) as Record<string, string | undefined>;
   const texts = Object.fromEntries(PROFILE_KEYS.map((key) => [key, stored[key] ?? null]));
   return {
     ...(texts as Record<(typeof PROFILE_KEYS)[number], string | null>),
-    lastLogin: formatDate(member.last_login_at),
+    lastLogin: formatIfAny(member.last_login_at),
     lastLoginMethod: member.last_login_method,
   };
 };
@@ -55,7 +53,7 @@ const toCommonFields = (member: Member, tenantIds: string[]) => ({
   tenantIds,
   groupIds: [],
   aliasUserIds: [],
-  lastLogin: formatDate(member.last_login_at),
+  lastLogin: formatIfAny(member.last_login_at),
   createdDate: formatTimestamp(member.created_at),
   lastAccessTokenSource: member.last_login_method,
   // Null where the default tenant is not in `tenantIds`, so that it is not disclosed.

@@ -1,5 +1,5 @@
-import { sql } from "kysely";
 import { findFileStore } from "./queries/file-store.ts";
+import { listApplied } from "./engine/program-versions.ts";
 import { listMigrationNames } from "./migrations/migrate.ts";
 import type { Db } from "./port.ts";
 import { signingKeyIds } from "./audit/signing.ts";
@@ -27,8 +27,7 @@ const isMissingTable = (error: unknown): boolean =>
 
 const readApplied = async (db: Db): Promise<string[]> => {
   try {
-    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
-    return rows.map(({ name }) => name);
+    return await listApplied(db);
   } catch (error) {
     if (isMissingTable(error)) return [];
     throw error;

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { SealedColumn } from "../../kit/sealed-column.ts";
+import { joinNames } from "./engine/bulk-writes.ts";
 import { AUDIT_KEY_PURPOSE } from "./audit-key.ts";
 import type { Db } from "./port.ts";
 
@@ -11,8 +12,6 @@ export const SEALS = {
 } as const;
 
 type StoreColumn = SealedColumn<Db> & { purpose: string };
-
-const joinNames = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
 
 /** Describes a column of sealed text, in a table with this primary key. */
 const createColumn = (

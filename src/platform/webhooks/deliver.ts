@@ -103,8 +103,6 @@ export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
     log.info(`webhook.${status}`, { ...fields, ...outcome });
   };
 
-  const find = (job: Job) => findOrFinish(store, job);
-
   return {
     kind: DELIVERY_KIND,
     leaseMs: 30 * SECOND,
@@ -113,7 +111,7 @@ export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
     maxTries: 5,
     retryMs: (tries) => tries * SECOND,
     async run(job) {
-      const delivery = await find(job);
+      const delivery = await findOrFinish(store, job);
       if (delivery === undefined) return;
       const secret = seal.open(delivery.secret);
       if (typeof secret !== "string") throw new Error("a webhook's secret cannot be unsealed");
@@ -122,7 +120,7 @@ export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
     },
     // The outcome is unknown, so the next attempt follows as after any other failure.
     async giveUp(job) {
-      const delivery = await find(job);
+      const delivery = await findOrFinish(store, job);
       if (delivery) await settle(job, delivery, { httpStatus: null, error: "INTERNAL" });
     },
   };

@@ -21,14 +21,14 @@ const EXCHANGE_MS = 10 * SECOND;
 const MOST_READ_BYTES = 4096;
 const NEXT_ADDRESS_AFTER_MS = 2 * SECOND;
 
-type Stage = "resolving" | "connecting" | "handshaking" | "talking";
-
-const CODES: Record<Stage, string> = {
+const CODES = {
   resolving: "DNS_ERROR",
   connecting: "CONNECT_ERROR",
   handshaking: "TLS_ERROR",
   talking: "CONNECT_ERROR",
 };
+
+type Stage = keyof typeof CODES;
 
 const readSome = async (answer: IncomingMessage): Promise<void> => {
   let read = 0;

@@ -12,10 +12,8 @@ class Queue {
 
   async enter(): Promise<() => void> {
     const before = this.#tail;
-    let leave = (): void => {};
-    this.#tail = new Promise((resolve) => {
-      leave = resolve;
-    });
+    const { promise, resolve: leave } = Promise.withResolvers<void>();
+    this.#tail = promise;
     await before;
     return leave;
   }

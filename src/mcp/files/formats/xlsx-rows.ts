@@ -1,7 +1,8 @@
 import type { Entry } from "yauzl";
 import type { Rows } from "../content.ts";
+import { parseColumn, type Structure } from "../../../kit/xlsx/structure.ts";
 import type { Archive } from "./archive.ts";
-import { type Formats, formatText, formatValue } from "./xlsx-values.ts";
+import { formatText, formatValue } from "./xlsx-values.ts";
 import { parseXml } from "./xml-text.ts";
 
 const MAX_COLUMNS = 16_384;
@@ -15,21 +16,6 @@ const SHARED_LENGTH = 8;
 /** A cell: its text, or the number of a text that the workbook's cells share. */
 type Cell = string | number;
 type Row = { index: number; cells: Map<number, Cell> };
-
-const A_CODE = 64;
-const LETTERS = 26;
-
-/** The column of a reference such as `AB12`, counted from 0; undefined without one. */
-const columnOf = (reference: string | undefined): number | undefined => {
-  let column = 0;
-  for (const letter of reference ?? "") {
-    const value = letter.charCodeAt(0) - A_CODE;
-    if (value < 1 || value > LETTERS) break;
-    column = column * LETTERS + value;
-    if (column > MAX_COLUMNS) return undefined;
-  }
-  return column === 0 ? undefined : column - 1;
-};
 
 const ROW = Buffer.from("<row ");
 const DATA = Buffer.from("<sheetData>");
@@ -98,7 +84,7 @@ const skipRows = async function* skipRows(
 /** Parses rows, and gives each to `take` until that says that it is enough. */
 const parseRows = async (
   pieces: AsyncIterable<Buffer>,
-  formats: Formats,
+  book: Structure,
   take: (row: Row) => boolean,
 ): Promise<void> => {
   let row: Row = { index: -1, cells: new Map() };
@@ -106,7 +92,7 @@ const parseRows = async (
   let [isValue, isDone] = [false, false];
   const endCell = (): void => {
     if (type === "s") row.cells.set(column, Number(value));
-    else if (value !== "") row.cells.set(column, formatValue({ type, style, value }, formats));
+    else if (value !== "") row.cells.set(column, formatValue({ type, style, value }, book));
   };
   await parseXml(pieces, {
     open(name, attributes) {
@@ -115,7 +101,8 @@ const parseRows = async (
         row = { index: r === undefined ? row.index + 1 : Number(r) - 1, cells: new Map() };
         column = -1;
       } else if (name === "c") {
-        column = columnOf(attributes["r"]) ?? column + 1;
+        const named = parseColumn(attributes["r"] ?? "") ?? MAX_COLUMNS;
+        column = named < MAX_COLUMNS ? named : column + 1;
         [type, style, value] = [attributes["t"] ?? "n", Number(attributes["s"] ?? 0), ""];
       } else if (name === "v" || name === "t") isValue = true;
       else if (name === "rPh") isValue = false;
@@ -135,10 +122,11 @@ const parseRows = async (
 /** Reads the wanted ones of the texts that a workbook's cells share. */
 const readShared = async (
   archive: Archive,
+  { strings }: Structure,
   indexes: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, string>> => {
   const found = new Map<number, string>();
-  const entry = archive.entries.find(({ fileName }) => fileName === "xl/sharedStrings.xml");
+  const entry = archive.entries.find(({ fileName }) => fileName === strings);
   if (entry === undefined || indexes.size === 0) return found;
   let [index, isText, phonetic, text] = [-1, false, 0, ""];
   await parseXml(archive.pieces(entry), {
@@ -193,13 +181,13 @@ const widthOf = (rows: readonly Row[]): number =>
 /** Reads the rows of a sheet that follow one another from an offset on, until they have so many characters. */
 export const readRows = async (
   archive: Archive,
-  { entry, formats }: { entry: Entry; formats: Formats },
+  { entry, book }: { entry: Entry; book: Structure },
   offset: number,
   characters: number,
 ): Promise<Rows> => {
   const taken: Row[] = [];
   let [length, next]: [number, number | null] = [0, null];
-  await parseRows(skipRows(archive.pieces(entry), offset), formats, (row) => {
+  await parseRows(skipRows(archive.pieces(entry), offset), book, (row) => {
     if (row.cells.size === 0 || row.index < offset) return false;
     const previous = taken.at(-1)?.index ?? row.index - 1;
     if (row.index <= previous) return false;
@@ -214,7 +202,7 @@ export const readRows = async (
   const indexes = new Set(
     taken.flatMap(({ cells }) => [...cells.values()].filter((cell) => typeof cell === "number")),
   );
-  const shared = await readShared(archive, indexes);
+  const shared = await readShared(archive, book, indexes);
   const first = taken[0]?.index ?? offset;
   const rows: string[] = [];
   for (const row of taken) {

@@ -72,13 +72,8 @@ export const writeManifest = async (
   return totals;
 };
 
-const readLines = async (path: string): Promise<string[]> => {
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: createReadStream(path, "utf8") })) {
-    lines.push(line);
-  }
-  return lines;
-};
+const readLines = (path: string): Promise<string[]> =>
+  Array.fromAsync(createInterface({ input: createReadStream(path, "utf8") }));
 
 const refuse = (message: string): never => {
   throw new Problem("invalid_request", message);

@@ -1,53 +1,5 @@
 import leven from "leven";
 
-/** The subjects of columns, for all kinds of records. */
-export type Concept =
-  | "paymentId"
-  | "id"
-  | "reference"
-  | "documentNumber"
-  | "number"
-  | "accountNumber"
-  | "customerName"
-  | "paymentDate"
-  | "documentDate"
-  | "createdDate"
-  | "dueDate"
-  | "closedDate"
-  | "amount"
-  | "openAmount"
-  | "originalAmount"
-  | "appliedAmount"
-  | "debit"
-  | "credit"
-  | "sign"
-  | "currency"
-  | "poNumber"
-  | "text"
-  | "discount"
-  | "deduction"
-  | "reason"
-  | "category"
-  | "documentType"
-  | "appliesTo"
-  | "paymentMethod"
-  | "status"
-  | "street"
-  | "city"
-  | "zip"
-  | "country"
-  | "phone"
-  | "email"
-  | "vat"
-  | "terms"
-  | "creditLimit"
-  | "disputeCode"
-  | "author"
-  | "subject"
-  | "firstName"
-  | "lastName"
-  | "role";
-
 /** Concepts of columns of days, and of amounts. */
 export const DAYS: ReadonlySet<Concept | undefined> = new Set<Concept>([
   "paymentDate",
@@ -72,7 +24,7 @@ export const AMOUNTS: ReadonlySet<Concept | undefined> = new Set<Concept>([
  * Headings of exports of receivables in English, German, French, Spanish, Italian and Dutch, without accents, spaces
  * and signs. The first concepts win where a heading could be of several.
  */
-const HEADINGS: Readonly<Record<Concept, string>> = {
+const HEADINGS = {
   paymentId:
     "paymentid paymentnumber paymentno paymentnr transactionid transactionnumber transactionno receiptnumber receiptno " +
     "checknumber checkno chequenumber zahlungsnummer zahlungsnr transaktionsid transaktionsnummer buchungsnummer " +
@@ -206,6 +158,9 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "lastname surname familyname nachname nomdefamille apellido apellidos cognome achternaam",
   role: "role roles userrole rolle rollen perfil rol ruolo",
 };
+
+/** The subjects of columns, for all kinds of records. */
+export type Concept = keyof typeof HEADINGS;
 
 const CONCEPTS: ReadonlyMap<string, Concept> = new Map(
   Object.entries(HEADINGS)

@@ -1,6 +1,7 @@
 import { SaxesParser } from "saxes";
 import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
 import { Problem } from "../../../contract/errors.ts";
+import type { Handlers } from "../../../kit/xlsx/structure.ts";
 
 const MEGABYTE = 1024 * 1024;
 const MOST_PACKED_BYTES = 100 * MEGABYTE;
@@ -99,13 +100,6 @@ export const openPackage = async (bytes: AsyncIterable<Uint8Array>): Promise<Pac
   } catch (error) {
     throw toProblem(error);
   }
-};
-
-/** Receives the elements of a part; names have no namespace prefix. */
-export type Handlers = {
-  open(name: string, attributes: Readonly<Record<string, string>>): void;
-  text(text: string): void;
-  close(name: string): void;
 };
 
 const local = (name: string): string => name.slice(name.indexOf(":") + 1);

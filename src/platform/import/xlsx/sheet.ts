@@ -1,8 +1,9 @@
+import { type NumberFormat, PLAIN, roundTail } from "../../../kit/xlsx/formats.ts";
+import { convertSerial } from "../../../kit/xlsx/serial-days.ts";
+import { type Handlers, parseColumn } from "../../../kit/xlsx/structure.ts";
 import { DateCell, ErrorCell } from "../cells.ts";
 import { parseDay } from "../dates.ts";
-import { convertSerial } from "../serial-days.ts";
-import { type NumberFormat, roundTail } from "./formats.ts";
-import { createWorkbookProblem, type Handlers, parsePart } from "./package.ts";
+import { createWorkbookProblem, parsePart } from "./package.ts";
 import { createTextCollector, type Sheet, type Workbook } from "./workbook.ts";
 
 /** A row of a sheet that is not blank, counted from 1; cells without a value are undefined. */
@@ -12,16 +13,6 @@ const MOST_ROWS = 1_048_576;
 const MOST_COLUMNS = 16_384;
 const MOST_CHARACTERS = 32_767;
 
-const REFERENCE = /^\$?([A-Z]{1,3})\$?\d{1,7}$/;
-const A = 64;
-
-/** Returns the column of a reference such as `AB12`, counted from 0. */
-const parseColumn = (reference: string): number | undefined => {
-  const letters = REFERENCE.exec(reference)?.[1];
-  if (letters === undefined) return undefined;
-  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - A, 0) - 1;
-};
-
 type OpenCell = {
   column: number;
   type: string;
@@ -29,8 +20,6 @@ type OpenCell = {
   value: string;
   hasFormula: boolean;
 };
-
-const PLAIN: NumberFormat = { kind: "number", digits: 1 };
 
 const convertNumber = (text: string, format: NumberFormat, { is1904 }: Workbook): unknown => {
   const value = Number(text);

@@ -57,12 +57,7 @@ const chooseResolution = async (
 type Fields = Partial<DisputeRow>;
 
 /** Returns the columns of the fields that the body contains, except status and resolution. */
-const toSentColumns = async (
-  tx: Db,
-  call: UpdateCall,
-  body: Body,
-  row: NamedDispute,
-): Promise<Fields> => {
+const toSentColumns = async (tx: Db, call: UpdateCall, body: Body, row: NamedDispute) => {
   const fields: Fields = {};
   if (body.amount !== undefined) {
     checkAmount(call, body.amount, row.currency_code);
@@ -85,9 +80,10 @@ const toSentColumns = async (
   return fields;
 };
 
-const pickChanged = (fields: Fields, row: NamedDispute): Fields =>
+/** Returns the columns that differ from those of a row. */
+export const pickChanged = (fields: Fields, row: DisputeRow): Fields =>
   Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => row[name as keyof NamedDispute] !== value),
+    Object.entries(fields).filter(([name, value]) => row[name as keyof DisputeRow] !== value),
   );
 
 const checkMove = (call: UpdateCall, from: number, to: number): void => {
@@ -179,7 +175,7 @@ const AUDITED = {
 } as const satisfies Record<string, keyof NamedDispute>;
 
 /** Returns status and time of a dispute that has ended, for the audit entry of its reopening: the record loses them. */
-export const describeEnd = ({ status, closed_at }: NamedDispute): Record<string, string> =>
+export const describeEnd = ({ status, closed_at }: DisputeRow): Record<string, string> =>
   closed_at === null
     ? {}
     : { formerStatus: String(status), formerClosedDate: formatTimestamp(closed_at) };

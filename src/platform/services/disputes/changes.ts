@@ -16,6 +16,7 @@ import {
   listRecordedClosings,
 } from "../../store/queries/dispute-changes.ts";
 import type { Db } from "../../store/port.ts";
+import { openCursor } from "../listing.ts";
 
 const ContentPlace = z.object({ at: z.int(), id: z.string() });
 
@@ -122,14 +123,8 @@ export const createChanges =
     const { tenantId } = call;
     const { since, until, actions } = filter;
     const query = JSON.stringify(filter);
-    let position: Position = {};
-    if (cursor !== undefined) {
-      const { data } = Cursor.safeParse(seal.open(cursor));
-      if (data?.tenant !== tenantId || data.query !== query) {
-        return call.refuse("cursor", "format", "is not from this query; omit it to start over");
-      }
-      position = data.after;
-    }
+    const own = { tenant: tenantId, query };
+    const position = openCursor(call, { schema: Cursor, seal, cursor }, own)?.after ?? {};
     await using snapshot = await call.snapshot({ aggregates: true });
     const within = { tenantId, from: Date.parse(since), to: Date.parse(until), limit: limit + 1 };
     const sources =
@@ -138,10 +133,7 @@ export const createChanges =
     const page = found.slice(0, limit);
     const last = page.at(-1);
     const hasMore = found.length > limit;
-    const next =
-      hasMore && last !== undefined
-        ? seal.seal({ tenant: tenantId, query, after: last.after })
-        : null;
+    const next = hasMore && last !== undefined ? seal.seal({ ...own, after: last.after }) : null;
     return {
       body: {
         data: page.map(({ change }) => change),

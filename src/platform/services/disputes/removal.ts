@@ -18,11 +18,7 @@ const NOTES_PER_STEP = 500;
 const ATTACHMENTS_PER_STEP = 100;
 
 /** Removes a bounded number of a deleted dispute's notes and attachments; returns the keys of their files. */
-const removeSome = async (
-  tx: Db,
-  tenantId: string,
-  disputeId: string,
-): Promise<{ isDone: boolean; keys: string[] }> => {
+const removeSome = async (tx: Db, tenantId: string, disputeId: string) => {
   const rows = await selectAttachmentsToRemove(tx, tenantId, disputeId, ATTACHMENTS_PER_STEP);
   const keys = await removeAttachments(tx, rows);
   const notes = await removeNotes(tx, tenantId, disputeId, NOTES_PER_STEP);

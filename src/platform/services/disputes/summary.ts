@@ -89,10 +89,7 @@ const toGroups = (rows: Rows, summary: DisputeSummary): DisputeGroup[] => {
 };
 
 /** Returns the groups of the items, empty ones included. */
-const completeGroups = (
-  groups: readonly DisputeGroup[],
-  items: readonly DisputeSummaryItem[],
-): DisputeGroup[] => {
+const completeGroups = (groups: readonly DisputeGroup[], items: readonly DisputeSummaryItem[]) => {
   const known = new Map(groups.map((group) => [JSON.stringify(group.key), group]));
   const keys = new Map(items.map(({ key }) => [JSON.stringify(key), key]));
   return [...keys].map(

@@ -1,5 +1,5 @@
 import type { Dispute } from "../../../contract/operations/disputes.ts";
-import { formatTimestamp } from "../../../kit/clock.ts";
+import { formatIfAny } from "../../../kit/clock.ts";
 import type { NamedDispute } from "../../store/queries/disputes.ts";
 import { auditFields } from "../records.ts";
 
@@ -28,7 +28,7 @@ export const omitAccountName = (row: NamedDispute) => ({
   isValid: row.is_valid === 1,
   resolutionId: row.resolution_id,
   resolutionCode: row.resolution_code,
-  closedDate: row.closed_at === null ? null : formatTimestamp(row.closed_at),
+  closedDate: formatIfAny(row.closed_at),
   platformAccountId: null,
   documentNumber: row.document_number,
   poNumber: row.po_number,

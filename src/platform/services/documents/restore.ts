@@ -1,10 +1,7 @@
+import { insertAll } from "../../store/engine/bulk-writes.ts";
 import type { Value } from "../../store/engine/dialect.ts";
 import type { Db } from "../../store/port.ts";
-import {
-  addBalances,
-  listBalancesOf,
-  removeBalances,
-} from "../../store/queries/document-balances.ts";
+import { listBalancesOf, removeBalances } from "../../store/queries/document-balances.ts";
 import { putDocuments, removeDocument } from "../../store/queries/documents.ts";
 import { toDocumentColumns } from "../../store/queries/listed-columns.ts";
 import type { DocumentRow } from "../../store/tables/schema.ts";
@@ -25,7 +22,7 @@ const restoreBalances = async (
   now: number,
 ): Promise<Pick<DocumentRow, "balance_known_from" | "balance_recorded_at">> => {
   if (current.status === "closed" && restored.status === "open") {
-    await removeBalances(tx, current, current.version);
+    await removeBalances(tx, current, { version: current.version });
     const { balance_known_from = null, balance_recorded_at = null } = before;
     if (balance_recorded_at !== null) return { balance_known_from, balance_recorded_at };
     // The history of a document of an earlier version began with the balance before the import.
@@ -34,7 +31,7 @@ const restoreBalances = async (
     return { balance_known_from: since, balance_recorded_at: since };
   }
   const event = { at: now, isImport: false };
-  await addBalances(tx, listBalances(current, restored, event));
+  await insertAll(tx, "document_balances", listBalances(current, restored, event));
   return toRecorded(current, restored, event);
 };
 

@@ -7,7 +7,6 @@ import { takeCsrIds } from "../../store/queries/csr-sequences.ts";
 import { toDocumentColumns, toDocumentKeys } from "../../store/queries/listed-columns.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables/schema.ts";
-import { addBalances } from "../../store/queries/document-balances.ts";
 import { changeFields, creationFields } from "../records.ts";
 import { listBalances, toRecorded } from "./balances.ts";
 import { type Amounts, move } from "./status.ts";
@@ -68,11 +67,7 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
 };
 
 /** Stores closures and closes the disputes on their documents. Every closure uses this function. */
-const recordClosures = async (
-  tx: Db,
-  writer: Writer,
-  closures: readonly NewClosure[],
-): Promise<void> => {
+const recordClosures = async (tx: Db, writer: Writer, closures: readonly NewClosure[]) => {
   if (closures.length === 0) return;
   await addClosures(tx, writer, closures);
   await closeDisputesOn(
@@ -106,8 +101,9 @@ export const saveDocuments = async (
     tx,
     differing.map(({ row }) => row),
   );
-  await addBalances(
+  await insertAll(
     tx,
+    "document_balances",
     planned.flatMap(({ row, before }) => listBalances(before, row, toEvent(writer))),
   );
   const closing = planned.filter(({ closes }) => closes);
@@ -151,8 +147,9 @@ export const closeDocuments = async (
     tx,
     done.map(({ after }) => after),
   );
-  await addBalances(
+  await insertAll(
     tx,
+    "document_balances",
     done.flatMap(({ row, after, closure }) =>
       listBalances(row, after, toEvent(writer, closure.closed_at)),
     ),

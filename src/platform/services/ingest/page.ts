@@ -6,7 +6,7 @@ import type { Seal } from "../../../kit/seal.ts";
 import type { Call, Page } from "../../handlers.ts";
 import { serializeRowsToBytes } from "../../json-rows.ts";
 import type { Db } from "../../store/port.ts";
-import { readSnapshot } from "../listing.ts";
+import { openCursor, readSnapshot } from "../listing.ts";
 
 const DEFAULT_LIMIT = 100;
 const RECORDS_PER_READ = 100;
@@ -78,13 +78,9 @@ export const listRecords = async <Row, Item>(
   seal: Seal,
   listed: Listed<Row, Item>,
 ): Promise<ListPage<Item>> => {
-  const { tenantId } = call;
   const { limit = DEFAULT_LIMIT, cursor, ...filter } = listed.query;
-  const list = hashQuery(filter);
-  const at = cursor === undefined ? undefined : Cursor.safeParse(seal.open(cursor)).data;
-  if (cursor !== undefined && (at?.tenant !== tenantId || at.list !== list)) {
-    return call.refuse("cursor", "format", "is not from this query; omit it to start over");
-  }
+  const own = { tenant: call.tenantId, list: hashQuery(filter) };
+  const at = openCursor(call, { schema: Cursor, seal, cursor }, own);
   return readSnapshot(call, async ({ db }) => {
     const found = await listed.find(db, { after: at?.after, most: limit + 1 });
     const sizes = await listed.measure(
@@ -97,7 +93,7 @@ export const listRecords = async <Row, Item>(
     const taken = takeBytes(measured, PAGE_BYTES);
     const places = taken.map(({ key, value }) => ({ key, value }));
     const hasMore = found.length > places.length;
-    const next = { tenant: tenantId, list, after: places.at(-1) };
+    const next = { ...own, after: places.at(-1) };
     const rowCount = places.length;
     return {
       head: {},

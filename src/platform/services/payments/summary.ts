@@ -7,8 +7,6 @@ import {
   parsePaymentSummary,
   type PaymentGrouping,
   type PaymentSummary,
-  type PaymentSummaryItem,
-  type PaymentSummaryResult,
   SUMMED_AMOUNT,
 } from "../../../contract/insights/payment-summary.ts";
 import {
@@ -64,11 +62,7 @@ const toKey = (row: SummaryRow, groupBy: readonly PaymentGrouping[]): GroupKey =
     groupBy.map(({ name, field }, place) => [name, toKeyValue(field, row[`k${place}`] ?? null)]),
   );
 
-const toItem = (
-  row: SummaryRow,
-  { groupBy, measures }: PaymentSummary,
-  parse: ParseTotal,
-): PaymentSummaryItem => {
+const toItem = (row: SummaryRow, { groupBy, measures }: PaymentSummary, parse: ParseTotal) => {
   const figures: Record<string, Record<string, unknown>> = {};
   for (const [place, measure] of measures.entries()) {
     if (measure.field === undefined) continue;
@@ -116,10 +110,7 @@ type Read = { summary: PaymentSummary; tenantId: string; now: number; zone: Time
 /** Payments have no date-times before. */
 const EPOCH = 0;
 
-const read = async (
-  db: Db,
-  { summary, tenantId, now, zone }: Read,
-): Promise<PaymentSummaryResult> => {
+const read = async (db: Db, { summary, tenantId, now, zone }: Read) => {
   const { source, filters, families } = summary;
   const where = await selectRows(db, tenantId, summary, await findLastSeq(db, tenantId, source));
   const { measures, at } = withAmount(summary);

@@ -10,12 +10,10 @@ type Write = (tx: Db, rows: readonly Row[]) => Promise<void>;
 // Rows per statement. Few lengths, because each one is another prepared statement.
 const LENGTHS = [100, 10, 1];
 
-const joinNames = (list: readonly string[]) => sql.join(list.map((name) => sql.ref(name)));
+/** Joins names of columns with commas. */
+export const joinNames = (list: readonly string[]) => sql.join(list.map((name) => sql.ref(name)));
 
-const buildOnConflict = (
-  columns: readonly string[],
-  key: readonly string[],
-): RawBuilder<unknown> => {
+const buildOnConflict = (columns: readonly string[], key: readonly string[]) => {
   const excluded = columns
     .filter((name) => !key.includes(name))
     .map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);

@@ -1,4 +1,12 @@
+import { sql } from "kysely";
 import type { Db } from "../port.ts";
+
+/** Lists the steps of the schema that a database has, in order. */
+export const listApplied = async (db: Db): Promise<string[]> => {
+  const { rows } = await sql<{ name: string }>`
+    select name from kysely_migration order by name`.execute(db);
+  return rows.map(({ name }) => name);
+};
 
 /** Records that a version of the program has opened the store. */
 export const recordVersion = async (db: Db, version: string, now: number): Promise<void> => {

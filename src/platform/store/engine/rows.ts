@@ -34,13 +34,27 @@ export const createFindAmong =
       .where(getDialect(db).isAmongKeys(column, keys))
       .execute() as never;
 
+/** Counts the rows of a query that selects nothing yet. */
+export const countOf = async <DB, TB extends keyof DB>(
+  query: SelectQueryBuilder<DB, TB, object>,
+): Promise<number> => {
+  const counted = query.select((eb) => eb.fn.countAll().as("total"));
+  const { total } = (await counted.executeTakeFirstOrThrow()) as { total: unknown };
+  return Number(total);
+};
+
 /** Any of the tables: the types of columns are checked where the queries are created. */
 const untyped = (db: Db) => db as unknown as Kysely<Record<string, Record<string, unknown>>>;
 
 type Named<Name extends keyof Tables> = Partial<Tables[Name]>;
 
+/** Runs a removal; returns the number of rows that were removed. */
+export const countRemoved = async (removal: {
+  executeTakeFirstOrThrow(): Promise<{ numDeletedRows: bigint }>;
+}): Promise<number> => Number((await removal.executeTakeFirstOrThrow()).numDeletedRows);
+
 /** Removes the rows whose columns have the values of `key`; returns how many there were. */
-export const removeRows = async <Name extends keyof Tables>(
+export const removeRows = <Name extends keyof Tables>(
   tx: Db,
   name: Name,
   key: Named<Name>,
@@ -48,7 +62,7 @@ export const removeRows = async <Name extends keyof Tables>(
   const table: string = name;
   let query = untyped(tx).deleteFrom(table);
   for (const [column, value] of Object.entries(key)) query = query.where(column, "=", value);
-  return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
+  return countRemoved(query);
 };
 
 /** Changes the rows whose columns have the values of `key`; returns how many there were. */
@@ -60,6 +74,8 @@ export const changeRows = async <Name extends keyof Tables>(
 ): Promise<number> => {
   const table: string = name;
   let query = untyped(tx).updateTable(table).set(change);
-  for (const [column, value] of Object.entries(key)) query = query.where(column, "=", value);
+  for (const [column, value] of Object.entries(key)) {
+    query = query.where(column, value === null ? "is" : "=", value);
+  }
   return Number((await query.executeTakeFirstOrThrow()).numUpdatedRows);
 };

@@ -1,8 +1,8 @@
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { getMessage } from "../../../kit/error.ts";
 import { type Db, StoreUnavailable } from "../port.ts";
-import { findNewestVersion } from "../engine/program-versions.ts";
+import { findNewestVersion, listApplied } from "../engine/program-versions.ts";
 import { spine } from "./0001-spine.ts";
 import { ingest } from "./0002-ingest.ts";
 import { jobs } from "./0003-jobs.ts";
@@ -82,11 +82,6 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
 const NAMES = Object.keys(listMigrations({} as Types, {} as Sealing));
 
 export const listMigrationNames = (): readonly string[] => NAMES;
-
-const listApplied = async (db: Db): Promise<string[]> => {
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
-  return rows.map(({ name }) => name);
-};
 
 /**
  * Lists the steps that this program needs and the database does not have. Steps of a later program are no fault: nodes

@@ -1,4 +1,5 @@
 import { CompiledQuery, sql } from "kysely";
+import { joinNames } from "../engine/bulk-writes.ts";
 import type { DialectOperations, RowTarget, Value } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import { decimalSums } from "./decimal-sums.ts";
@@ -20,9 +21,6 @@ const toCopyText = (value: Value | undefined): string => {
 };
 
 type Rows = readonly Record<string, Value>[];
-
-const joinNames = (columns: readonly string[]) =>
-  sql.join(columns.map((column) => sql.ref(column)));
 
 const copyInto = async (tx: Db, { table, columns }: RowTarget, rows: Rows): Promise<void> => {
   let text = "";

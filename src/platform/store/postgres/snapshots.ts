@@ -28,17 +28,14 @@ const AGGREGATING = "; set local work_mem = '32MB'; set local jit = off";
 /** A connection with an open view, until it returns to the pool or is closed. */
 class Lease {
   readonly #client: pg.PoolClient;
+  readonly #ending = Promise.withResolvers<void>();
   /** Resolves when the lease or its connection has ended. */
-  readonly ended: Promise<void>;
-  #end = (): void => {};
+  readonly ended = this.#ending.promise;
   isOpen = true;
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-    client.once("end", this.#end);
+    client.once("end", this.#ending.resolve);
   }
 
   run(statement: string): Promise<unknown> {
@@ -55,8 +52,8 @@ class Lease {
   release(broken: boolean): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.#client.off("end", this.#end);
-    this.#end();
+    this.#client.off("end", this.#ending.resolve);
+    this.#ending.resolve();
     this.#client.release(broken);
   }
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import { selectBelow } from "./families.ts";
-import { prepareFind, prepareQuery } from "../engine/prepared.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import { findText } from "../engine/search.ts";
 import { createUpsert } from "../engine/bulk-writes.ts";
 import { createFindAmong, ofTenant, rowsOfTenant } from "../engine/rows.ts";
@@ -54,19 +54,15 @@ export const findAccountNumbers = async (
   return (await query.execute()).map((row) => row.account_number);
 };
 
-const parentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
+const parentByNumber = prepareFind((db: Db, tenantId: string, number: string) =>
   ofTenant(db, "accounts", tenantId)
     .select("parent_account_number")
     .where("account_number", "=", number),
 );
 
 /** Finds an account's parent; undefined if the account does not exist. */
-export const findParentNumber = async (
-  db: Db,
-  tenantId: string,
-  number: string,
-): Promise<string | null | undefined> =>
-  (await parentByNumber(db, tenantId, number))[0]?.parent_account_number;
+export const findParentNumber = async (db: Db, tenantId: string, number: string) =>
+  (await parentByNumber(db, tenantId, number))?.parent_account_number;
 
 /** Finds the children of several accounts, `limit` at most. */
 export const findChildNumbers = async (

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type Metadata, type NewEntry, removeSeparator } from "../audit/entries.ts";
 import type { Db } from "../port.ts";
 import { escapeWildcards, toLikePattern } from "../engine/search.ts";
-import { ofTenant } from "../engine/rows.ts";
+import { countOf, ofTenant } from "../engine/rows.ts";
 
 export type AuditFilter = {
   from?: number | undefined;
@@ -91,18 +91,15 @@ export const selectEntries = (db: Db, tenantId: string, filter: AuditFilter, wal
   ]);
 
 /** Counts the remaining entries of a traversal, up to `most`. */
-export const countEntries = async (
+export const countEntries = (
   db: Db,
   tenantId: string,
   filter: AuditFilter,
   walk: Walk,
   most: number,
 ): Promise<number> => {
-  const { count } = await db
-    .selectFrom(selectMatching(db, tenantId, filter, walk).select("seq").limit(most).as("found"))
-    .select((all) => all.fn.countAll<number>().as("count"))
-    .executeTakeFirstOrThrow();
-  return count;
+  const found = selectMatching(db, tenantId, filter, walk).select("seq").limit(most);
+  return countOf(db.selectFrom(found.as("found")));
 };
 
 /** Finds a tenant's entries with these ids and times. */

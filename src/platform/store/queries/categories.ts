@@ -93,15 +93,5 @@ export const findDefaultAssignee = async (
 };
 
 /** Takes an assignee from the categories whose default it is. */
-export const removeDefaultAssignee = async (
-  tx: Db,
-  tenantId: string,
-  assigneeId: string,
-): Promise<void> => {
-  await changeRows(
-    tx,
-    "categories",
-    { tenant_id: tenantId, default_assignee_id: assigneeId },
-    { default_assignee_id: null },
-  );
-};
+export const removeDefaultAssignee = (tx: Db, tenant_id: string, default_assignee_id: string) =>
+  changeRows(tx, "categories", { tenant_id, default_assignee_id }, { default_assignee_id: null });

@@ -55,24 +55,20 @@ export const listClients = (db: Db, tenantId: string | undefined) =>
     .orderBy("id")
     .execute();
 
-/** Replaces a client's credential and counts its version up; returns whether there is such a client. */
-export const replaceCredential = async (
+/** Replaces a client's credential and counts its version up. */
+export const replaceCredential = (
   tx: Db,
   id: string,
   change: Pick<ClientRow, "jwks" | "secret_hash" | "updated_at">,
-): Promise<boolean> => {
-  const { numUpdatedRows } = await tx
+) =>
+  tx
     .updateTable("clients")
     .set((eb) => ({ ...change, version: eb("version", "+", 1) }))
     .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
-};
+    .execute();
 
 /** Removes the API keys with which servers call for a client. */
-export const removeClientKeys = async (tx: Db, id: string): Promise<void> => {
-  await removeRows(tx, "api_keys", { user_id: id });
-};
+export const removeClientKeys = (tx: Db, id: string) => removeRows(tx, "api_keys", { user_id: id });
 
 export const removeClient = async (tx: Db, id: string): Promise<void> => {
   await removeClientKeys(tx, id);

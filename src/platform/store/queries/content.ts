@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { listApplied } from "../engine/program-versions.ts";
 import { listFileKeys } from "./stored-files.ts";
 import type { Db } from "../port.ts";
 
@@ -13,12 +13,10 @@ export type StoreContent = {
 
 /** Reads what a backup of a database must have. */
 export const readContent = async (db: Db): Promise<StoreContent> => {
-  const { rows } = await sql<{ name: string }>`
-    select name from kysely_migration order by name`.execute(db);
   const tenants = await db.selectFrom("tenants").select("id").execute();
   const fileKeys: string[] = [];
   for (const { id } of tenants) {
     for (const key of await listFileKeys(db, id)) fileKeys.push(key);
   }
-  return { schema: rows.map(({ name }) => name), tenants: tenants.length, fileKeys };
+  return { schema: await listApplied(db), tenants: tenants.length, fileKeys };
 };

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Counted, Counter } from "../../../kit/windows.ts";
 import type { Db } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
-import { removeRows } from "../engine/rows.ts";
+import { countRemoved, removeRows } from "../engine/rows.ts";
 
 /** Finds the count and the end of an open window; undefined if none is open. */
 export const findCounter = (db: Db, key: string, now: number) =>
@@ -58,24 +58,13 @@ export const giveBack = async (tx: Db, key: string, windowEndsAt: number): Promi
     .execute();
 };
 
-export const forget = async (tx: Db, key: string): Promise<void> => {
-  await removeRows(tx, "counters", { key });
-};
+export const forget = (tx: Db, key: string) => removeRows(tx, "counters", { key });
 
 const PURGED_AT_ONCE = 1000;
 
 /** Removes windows that have ended, a bounded number at a time; returns how many were removed. */
-export const purgeCounters = async (tx: Db, now: number): Promise<number> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("counters")
-    .where("key", "in", (ended) =>
-      ended
-        .selectFrom("counters")
-        .select("key")
-        .where("window_ends_at", "<=", now)
-        .limit(PURGED_AT_ONCE),
-    )
-    .where("window_ends_at", "<=", now)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+export const purgeCounters = (tx: Db, now: number): Promise<number> => {
+  const keys = tx.selectFrom("counters").select("key").where("window_ends_at", "<=", now);
+  const ended = tx.deleteFrom("counters").where("window_ends_at", "<=", now);
+  return countRemoved(ended.where("key", "in", keys.limit(PURGED_AT_ONCE)));
 };

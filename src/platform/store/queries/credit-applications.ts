@@ -1,23 +1,15 @@
 import { sql } from "kysely";
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
-import type { CreditApplicationRow } from "../tables/schema.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import { createUpsert } from "../engine/bulk-writes.ts";
 import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 /** The date field that a list filters by, and its range in epoch milliseconds; `before` is exclusive. */
 export type ApplicationSpan = { by: "status_at" | "activity_at"; from: number; before: number };
 
-const detailById = prepareQuery((db: Db, tenantId: string, id: string) =>
+export const findApplication = prepareFind((db: Db, tenantId: string, id: string) =>
   ofTenant(db, "credit_applications", tenantId).select("detail").where("id", "=", id),
 );
-
-export const findApplication = async (
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<Pick<CreditApplicationRow, "detail"> | undefined> =>
-  (await detailById(db, tenantId, id))[0];
 
 /** Finds several applications at once, for imports. */
 export const findApplications = (db: Db, tenantId: string, ids: readonly string[]) =>

@@ -2,13 +2,17 @@ import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
 import type { DisputeAttachmentRow } from "../tables/schema.ts";
-import { ofTenant } from "../engine/rows.ts";
+import { countOf, ofTenant } from "../engine/rows.ts";
 
 export const { update: updateDisputeAttachment, remove: removeDisputeAttachment } =
   createKeyedTable("dispute_attachments");
 
-const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
-  ofTenant(db, "dispute_attachments", tenantId).where("dispute_id", "=", disputeId);
+type Visibilities = readonly DisputeAttachmentRow["visibility"][] | undefined;
+
+const ofDispute = (db: Db, tenantId: string, disputeId: string, visibilities?: Visibilities) => {
+  const all = ofTenant(db, "dispute_attachments", tenantId).where("dispute_id", "=", disputeId);
+  return visibilities === undefined ? all : all.where("visibility", "in", visibilities);
+};
 
 /** Finds an attachment unless its dispute is deleted, since the attachments of that are removed later. */
 export const findDisputeAttachment = (
@@ -36,30 +40,12 @@ export const findSignedAttachment = (
     .where("a.id", "=", id)
     .executeTakeFirst();
 
-type Visibilities = readonly DisputeAttachmentRow["visibility"][] | undefined;
+export const countDisputeAttachments = (...of: Parameters<typeof ofDispute>): Promise<number> =>
+  countOf(ofDispute(...of));
 
-export const countDisputeAttachments = async (
-  db: Db,
-  tenantId: string,
-  disputeId: string,
-  visibilities: Visibilities,
-): Promise<number> => {
-  const { total } = await ofDispute(db, tenantId, disputeId)
-    .$if(visibilities !== undefined, (query) => query.where("visibility", "in", visibilities ?? []))
-    .select((eb) => eb.fn.countAll().as("total"))
-    .executeTakeFirstOrThrow();
-  return Number(total);
-};
-
-export const selectDisputeAttachments = (
-  db: Db,
-  tenantId: string,
-  disputeId: string,
-  visibilities: Visibilities,
-) =>
-  ofDispute(db, tenantId, disputeId)
+export const selectDisputeAttachments = (...of: Parameters<typeof ofDispute>) =>
+  ofDispute(...of)
     .selectAll()
-    .$if(visibilities !== undefined, (query) => query.where("visibility", "in", visibilities ?? []))
     .orderBy("created_at", "desc")
     .orderBy("id", "desc");
 

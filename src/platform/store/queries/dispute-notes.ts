@@ -5,7 +5,7 @@ import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
 import type { DisputeNoteRow } from "../tables/schema.ts";
-import { createFindAmong, ofTenant } from "../engine/rows.ts";
+import { countOf, countRemoved, createFindAmong, ofTenant } from "../engine/rows.ts";
 
 export const { update: updateNote, remove: removeNote } = createKeyedTable("dispute_notes");
 
@@ -13,8 +13,12 @@ type SortField = (typeof NOTE_SORT)[number];
 
 const COLUMNS = { CreateDate: "created_at", UpdateDate: "updated_at" } as const;
 
-const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
-  ofTenant(db, "dispute_notes", tenantId).where("dispute_id", "=", disputeId);
+type Visibilities = readonly DisputeNoteRow["visibility"][] | undefined;
+
+const ofDispute = (db: Db, tenantId: string, disputeId: string, visibilities?: Visibilities) => {
+  const all = ofTenant(db, "dispute_notes", tenantId).where("dispute_id", "=", disputeId);
+  return visibilities === undefined ? all : all.where("visibility", "in", visibilities);
+};
 
 /** Finds a note unless its dispute is deleted, since the notes of that are removed later. */
 export const findNote = (db: Db, tenantId: string, disputeId: string, id: string) =>
@@ -27,21 +31,8 @@ export const findNote = (db: Db, tenantId: string, disputeId: string, id: string
 /** Finds notes of any dispute by id. */
 export const findNotes = createFindAmong("dispute_notes", "id");
 
-type Visibilities = readonly DisputeNoteRow["visibility"][] | undefined;
-
-export const countNotes = async (
-  db: Db,
-  tenantId: string,
-  disputeId: string,
-  visibilities: Visibilities,
-): Promise<number> => {
-  let query = ofDispute(db, tenantId, disputeId);
-  if (visibilities !== undefined) query = query.where("visibility", "in", visibilities);
-  const { total } = await query
-    .select((eb) => eb.fn.countAll().as("total"))
-    .executeTakeFirstOrThrow();
-  return Number(total);
-};
+export const countNotes = (...of: Parameters<typeof ofDispute>): Promise<number> =>
+  countOf(ofDispute(...of));
 
 export const selectNotes = (
   db: Db,
@@ -50,8 +41,7 @@ export const selectNotes = (
   visibilities: Visibilities,
   sort: readonly SortKey<SortField>[] = [{ field: "CreateDate", descending: true }],
 ) => {
-  let query = ofDispute(db, tenantId, disputeId).selectAll();
-  if (visibilities !== undefined) query = query.where("visibility", "in", visibilities);
+  let query = ofDispute(db, tenantId, disputeId, visibilities).selectAll();
   for (const { field, descending } of sort) {
     query = query.orderBy(COLUMNS[field], descending ? "desc" : "asc");
   }
@@ -59,18 +49,15 @@ export const selectNotes = (
 };
 
 /** Removes a dispute's first `most` notes; returns how many. */
-export const removeNotes = async (
+export const removeNotes = (
   tx: Db,
   tenantId: string,
   disputeId: string,
   most: number,
 ): Promise<number> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("dispute_notes")
-    .where("tenant_id", "=", tenantId)
-    .where("id", "in", ofDispute(tx, tenantId, disputeId).select("id").limit(most))
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  const first = ofDispute(tx, tenantId, disputeId).select("id").limit(most);
+  const all = tx.deleteFrom("dispute_notes").where("tenant_id", "=", tenantId);
+  return countRemoved(all.where("id", "in", first));
 };
 
 /** Selects the notes of an author, who may have several names, oldest first. */

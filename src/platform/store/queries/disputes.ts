@@ -9,7 +9,7 @@ import type { Db } from "../port.ts";
 import { prepareFind } from "../engine/prepared.ts";
 import { type Condition, given } from "./summaries/sql.ts";
 import type { DisputeRow } from "../tables/schema.ts";
-import { changeRows, ofTenant } from "../engine/rows.ts";
+import { changeRows, countOf, ofTenant } from "../engine/rows.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
 /**
@@ -246,11 +246,7 @@ export const countDisputes = async (
     names.length > 0
       ? selectJoined(db, tenantId)
       : db.selectFrom("disputes as d").where("d.tenant_id", "=", tenantId);
-  const { total } = await (base as Joined)
-    .where(allOf([...names, ...own, ...statusConditions(filter)]))
-    .select((eb) => eb.fn.countAll().as("total"))
-    .executeTakeFirstOrThrow();
-  return Number(total);
+  return countOf((base as Joined).where(allOf([...names, ...own, ...statusConditions(filter)])));
 };
 
 /** Formats the code of a document's n-th dispute. */
@@ -314,13 +310,8 @@ export const removeDispute = async (tx: Db, tenantId: string, id: string): Promi
 };
 
 /** Whether the dispute exists. */
-export const isDispute = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
-  const row = await ofTenant(db, "disputes", tenantId)
-    .select("id")
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row !== undefined;
-};
+export const isDispute = async (db: Db, tenantId: string, id: string): Promise<boolean> =>
+  (await countOf(ofTenant(db, "disputes", tenantId).where("id", "=", id))) > 0;
 
 /** Lists the codes of the disputes that an assignee has, oldest first. */
 export const listCodesOfAssignee = async (

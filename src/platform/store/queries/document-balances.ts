@@ -1,28 +1,14 @@
-import { insertAll } from "../engine/bulk-writes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import { rowsOfTenant } from "../engine/rows.ts";
+import { removeRows, rowsOfTenant } from "../engine/rows.ts";
 import type { DocumentBalanceRow, DocumentRow } from "../tables/schema.ts";
 
-/** Adds balances to the history of documents. */
-export const addBalances = (tx: Db, rows: readonly DocumentBalanceRow[]): Promise<void> =>
-  insertAll(tx, "document_balances", rows);
-
 /** Removes the history of a document; with a version, only the balance of that one. */
-export const removeBalances = async (
+export const removeBalances = (
   tx: Db,
-  {
-    tenant_id: tenantId,
-    document_number: number,
-  }: Pick<DocumentBalanceRow, "tenant_id" | "document_number">,
-  version?: number,
-): Promise<void> => {
-  const own = tx
-    .deleteFrom("document_balances")
-    .where("tenant_id", "=", tenantId)
-    .where("document_number", "=", number);
-  await (version === undefined ? own : own.where("version", "=", version)).execute();
-};
+  { tenant_id, document_number }: Pick<DocumentBalanceRow, "tenant_id" | "document_number">,
+  only: Partial<Pick<DocumentBalanceRow, "version">> = {},
+) => removeRows(tx, "document_balances", { tenant_id, document_number, ...only });
 
 /** Lists the balances in the histories of documents, oldest first. */
 export const listBalancesOf = (db: Db, tenantId: string, numbers: readonly string[]) =>
@@ -37,10 +23,7 @@ export const listUnrecordedOf = async (
   tenantId: string,
   numbers: readonly string[],
 ): Promise<DocumentBalanceRow[]> => {
-  const rows = await db
-    .selectFrom("documents")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+  const rows = await rowsOfTenant(db, "documents", tenantId)
     .where(getDialect(db).isAmongKeys("document_number", numbers))
     .where("balance_recorded_at", "is", null)
     .where("status", "=", "open")

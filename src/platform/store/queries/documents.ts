@@ -93,9 +93,8 @@ export const findCreditsOf = (db: Db, tenantId: string, keys: readonly string[])
 /** Inserts or replaces complete documents; no two may have the same number. */
 export const putDocuments = createUpsert("documents", ["tenant_id", "document_number"]);
 
-export const removeDocument = async (tx: Db, tenantId: string, number: string): Promise<void> => {
-  await removeRows(tx, "documents", { tenant_id: tenantId, document_number: number });
-};
+export const removeDocument = (tx: Db, tenantId: string, number: string) =>
+  removeRows(tx, "documents", { tenant_id: tenantId, document_number: number });
 
 export type NewClosure = Pick<
   DocumentClosureRow,
@@ -145,13 +144,6 @@ export const findLastClosures = async (
   const closures = await listClosuresOf(db, tenantId, numbers);
   return [...new Map(closures.map((closure) => [closure.document_number, closure])).values()];
 };
-
-/** Lists the closures of a document, oldest first. */
-export const listClosures = (db: Db, tenantId: string, documentNumber: string) =>
-  rowsOfTenant(db, "document_closures", tenantId)
-    .where("document_number", "=", documentNumber)
-    .orderBy("number")
-    .execute();
 
 /** Selects an account's documents with their last closures; null for a document that was never closed. */
 export const selectPaidDocuments = (db: Db, tenantId: string, accountNumber: string) =>

@@ -23,9 +23,8 @@ export const insertFileStore = async (tx: Db, id: string): Promise<FileStoreRow>
 };
 
 /** Records that the file store has its id. */
-export const confirmFileStore = async (tx: Db, id: string): Promise<void> => {
-  await changeRows(tx, "file_stores", { name: NAME, id }, { is_written: 1 });
-};
+export const confirmFileStore = (tx: Db, id: string) =>
+  changeRows(tx, "file_stores", { name: NAME, id }, { is_written: 1 });
 
 /** Records another file store, which has its id. */
 export const replaceFileStore = async (tx: Db, id: string): Promise<void> => {

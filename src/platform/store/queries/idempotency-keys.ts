@@ -45,10 +45,5 @@ export const removeExpiredAnswers = async (tx: Db, now: number): Promise<void> =
 };
 
 /** Removes the answers to one user or key of a tenant. */
-export const removeAnswersTo = async (
-  tx: Db,
-  tenantId: string,
-  principal: string,
-): Promise<void> => {
-  await removeRows(tx, "idempotency_keys", { tenant_id: tenantId, principal });
-};
+export const removeAnswersTo = (tx: Db, tenantId: string, principal: string) =>
+  removeRows(tx, "idempotency_keys", { tenant_id: tenantId, principal });

@@ -33,11 +33,7 @@ export const findNamedDisputes = async (
 };
 
 /** Reserves a dispute number for each occurrence of a document; returns the last number per document. */
-const takeNumbers = async (
-  tx: Db,
-  tenantId: string,
-  documentNumbers: readonly string[],
-): Promise<Map<string, number>> => {
+const takeNumbers = async (tx: Db, tenantId: string, documentNumbers: readonly string[]) => {
   const counts = new Map<string, number>();
   for (const number of documentNumbers) counts.set(number, (counts.get(number) ?? 0) + 1);
   const taken = await tx

@@ -2,33 +2,30 @@ import { sql } from "kysely";
 import { HOUR } from "../../../kit/clock.ts";
 import type { Db } from "../port.ts";
 import type { JobRow } from "../tables/schema.ts";
-import { removeRows } from "../engine/rows.ts";
+import { changeRows, countOf, countRemoved, ofTenant, removeRows } from "../engine/rows.ts";
 
 type Name = Pick<JobRow, "kind" | "id">;
 
 /** A worker's claim on a job. Another worker may take the job over after the lease has expired. */
 export type Claim = Name & { lease: string };
 
-/** Adds an unclaimed job. Its kind and id are unique while it waits. */
-export const addJob = async (
-  tx: Db,
-  job: Name & { tenantId: string; lane: string; dueAt: number },
-): Promise<void> => {
-  const { kind, id, lane } = job;
-  const free = { tries: 0, lease: null, leased_until: 0 };
-  await tx
+type NewJob = Name & { tenantId: string; lane: string; dueAt: number };
+
+const FREE = { lease: null, leased_until: 0 };
+
+const insertJob = (tx: Db, { kind, id, tenantId, lane, dueAt }: NewJob) =>
+  tx
     .insertInto("jobs")
-    .values({ kind, id, tenant_id: job.tenantId, lane, due_at: job.dueAt, ...free })
-    .execute();
+    .values({ kind, id, tenant_id: tenantId, lane, due_at: dueAt, tries: 0, ...FREE });
+
+/** Adds an unclaimed job. Its kind and id are unique while it waits. */
+export const addJob = async (tx: Db, job: NewJob): Promise<void> => {
+  await insertJob(tx, job).execute();
 };
 
 /** Adds a job unless the same one waits already. */
-export const addJobOnce = async (tx: Db, job: Parameters<typeof addJob>[1]): Promise<void> => {
-  const { kind, id, lane } = job;
-  const free = { tries: 0, lease: null, leased_until: 0 };
-  await tx
-    .insertInto("jobs")
-    .values({ kind, id, tenant_id: job.tenantId, lane, due_at: job.dueAt, ...free })
+export const addJobOnce = async (tx: Db, job: NewJob): Promise<void> => {
+  await insertJob(tx, job)
     .onConflict((conflict) => conflict.columns(["kind", "id"]).doNothing())
     .execute();
 };
@@ -43,24 +40,14 @@ export const removeJob = async (
 };
 
 /** Removes a tenant's jobs, only those that no worker runs where a time is given; returns how many. */
-export const removeTenantJobs = async (
-  tx: Db,
-  tenantId: string,
-  freeAt?: number,
-): Promise<number> => {
+export const removeTenantJobs = (tx: Db, tenantId: string, freeAt?: number): Promise<number> => {
   const all = tx.deleteFrom("jobs").where("tenant_id", "=", tenantId);
   const query = freeAt === undefined ? all : all.where("leased_until", "<=", freeAt);
-  return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
+  return countRemoved(query);
 };
 
-export const countTenantJobs = async (db: Db, tenantId: string): Promise<number> => {
-  const { count } = await db
-    .selectFrom("jobs")
-    .select((of) => of.fn.countAll<number | string>().as("count"))
-    .where("tenant_id", "=", tenantId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-};
+export const countTenantJobs = (db: Db, tenantId: string): Promise<number> =>
+  countOf(ofTenant(db, "jobs", tenantId));
 
 export type Due = { kind: string; now: number; perLane: number; atMost: number };
 
@@ -180,56 +167,44 @@ export const recordTurns = async (
     .execute();
 };
 
+const changeJob = async (
+  tx: Db,
+  key: Partial<JobRow>,
+  set: Partial<Record<keyof JobRow, unknown>>,
+): Promise<boolean> => (await changeRows(tx, "jobs", key, set as Partial<JobRow>)) === 1;
+
 /** Claims a job that was free; returns false if another worker was faster or the job is gone. */
-export const claimJob = async (
+export const claimJob = (
   tx: Db,
   { kind, id, leased_until }: JobRow,
   lease: string,
   until: number,
 ): Promise<boolean> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("jobs")
-    .set({ lease, leased_until: until, tries: sql`tries + 1` })
-    .where("kind", "=", kind)
-    .where("id", "=", id)
-    .where("leased_until", "=", leased_until)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const claimed = { lease, leased_until: until, tries: sql`tries + 1` };
+  return changeJob(tx, { kind, id, leased_until }, claimed);
 };
 
-const changeJob = async (
+const changeClaimed = (
   tx: Db,
   { kind, id, lease }: Claim,
-  set: Partial<Record<keyof JobRow, unknown>>,
-): Promise<boolean> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("jobs")
-    .set(set as Partial<JobRow>)
-    .where("kind", "=", kind)
-    .where("id", "=", id)
-    .where("lease", "=", lease)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-};
-
-const FREE = { lease: null, leased_until: 0 };
+  set: Parameters<typeof changeJob>[2],
+): Promise<boolean> => changeJob(tx, { kind, id, lease }, set);
 
 // Each returns whether the claim was still valid; if not, nothing changes.
 export const renewJob = (tx: Db, claim: Claim, until: number): Promise<boolean> =>
-  changeJob(tx, claim, { leased_until: until });
+  changeClaimed(tx, claim, { leased_until: until });
 
 /** Schedules the job at a time and resets its tries. */
 export const repeatJob = (tx: Db, claim: Claim, dueAt: number): Promise<boolean> =>
-  changeJob(tx, claim, { ...FREE, due_at: dueAt, tries: 0 });
+  changeClaimed(tx, claim, { ...FREE, due_at: dueAt, tries: 0 });
 
 /** Schedules another try at a time. */
 export const postponeJob = (tx: Db, claim: Claim, dueAt: number): Promise<boolean> =>
-  changeJob(tx, claim, { ...FREE, due_at: dueAt });
+  changeClaimed(tx, claim, { ...FREE, due_at: dueAt });
 
 /** Releases the job; the try does not count. */
 export const releaseJob = (tx: Db, claim: Claim): Promise<boolean> =>
-  changeJob(tx, claim, { ...FREE, tries: sql`tries - 1` });
+  changeClaimed(tx, claim, { ...FREE, tries: sql`tries - 1` });
 
-export const finishJob = async (tx: Db, { kind, id, lease }: Claim): Promise<boolean> => {
-  return (await removeRows(tx, "jobs", { kind, id, lease })) === 1;
-};
+export const finishJob = async (tx: Db, { kind, id, lease }: Claim): Promise<boolean> =>
+  (await removeRows(tx, "jobs", { kind, id, lease })) === 1;

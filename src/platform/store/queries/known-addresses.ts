@@ -1,5 +1,6 @@
 import { DAY } from "../../../kit/clock.ts";
 import type { Db } from "../port.ts";
+import { countRemoved } from "../engine/rows.ts";
 
 /** An address stays known for this time after the last login from it, in milliseconds. */
 const KNOWN_MS = 90 * DAY;
@@ -67,18 +68,9 @@ export const recordKnownAddress = async (
 const USERS_AT_ONCE = 100;
 
 /** Removes expired addresses of a bounded number of users; returns how many were removed. */
-export const purgeKnownAddresses = async (tx: Db, now: number): Promise<number> => {
+export const purgeKnownAddresses = (tx: Db, now: number): Promise<number> => {
   const before = now - KNOWN_MS;
-  const { numDeletedRows } = await tx
-    .deleteFrom("known_addresses")
-    .where("user_id", "in", (from) =>
-      from
-        .selectFrom("known_addresses")
-        .select("user_id")
-        .where("seen_at", "<=", before)
-        .limit(USERS_AT_ONCE),
-    )
-    .where("seen_at", "<=", before)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  const users = tx.selectFrom("known_addresses").select("user_id").where("seen_at", "<=", before);
+  const old = tx.deleteFrom("known_addresses").where("seen_at", "<=", before);
+  return countRemoved(old.where("user_id", "in", users.limit(USERS_AT_ONCE)));
 };

@@ -1,3 +1,4 @@
+import { insertAll } from "../engine/bulk-writes.ts";
 import type { Db } from "../port.ts";
 import type { MembershipRow } from "../tables/schema.ts";
 import { changeRows, removeRows, rowsOfTenant } from "../engine/rows.ts";
@@ -5,14 +6,12 @@ import { changeRows, removeRows, rowsOfTenant } from "../engine/rows.ts";
 export const findMembership = (db: Db, tenantId: string, userId: string) =>
   rowsOfTenant(db, "memberships", tenantId).where("user_id", "=", userId).executeTakeFirst();
 
-export const updateMembership = async (
+export const updateMembership = (
   tx: Db,
   tenantId: string,
   userId: string,
   change: Partial<Pick<MembershipRow, "status" | "profile">>,
-): Promise<void> => {
-  await changeRows(tx, "memberships", { tenant_id: tenantId, user_id: userId }, change);
-};
+) => changeRows(tx, "memberships", { tenant_id: tenantId, user_id: userId }, change);
 
 /** Gives a member these roles in place of the present ones. */
 export const replaceMemberRoles = async (
@@ -22,12 +21,12 @@ export const replaceMemberRoles = async (
   ids: readonly string[],
 ): Promise<void> => {
   await removeRows(tx, "membership_roles", { tenant_id: tenantId, user_id: userId });
-  for (const role_id of new Set(ids)) {
-    await tx
-      .insertInto("membership_roles")
-      .values({ tenant_id: tenantId, user_id: userId, role_id })
-      .execute();
-  }
+  const rows = [...new Set(ids)].map((id) => ({
+    tenant_id: tenantId,
+    user_id: userId,
+    role_id: id,
+  }));
+  await insertAll(tx, "membership_roles", rows);
 };
 
 /** Removes a user from a tenant, with roles and API keys. */

@@ -2,14 +2,10 @@ import { sql } from "kysely";
 import { createUpsert } from "../engine/bulk-writes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import type { PaymentEntryRow } from "../tables/schema.ts";
 import { rowsOfTenant } from "../engine/rows.ts";
 
-const upsertEntries = createUpsert("payment_entries", ["tenant_id", "id"]);
-
 /** Inserts or replaces entries; no two of them may have the same id. */
-export const putEntries = (tx: Db, rows: readonly PaymentEntryRow[]): Promise<void> =>
-  upsertEntries(tx, rows);
+export const putEntries = createUpsert("payment_entries", ["tenant_id", "id"]);
 
 const selectEntries = (db: Db, tenantId: string) => rowsOfTenant(db, "payment_entries", tenantId);
 
@@ -65,11 +61,7 @@ export const findEntriesOfImport = (db: Db, tenantId: string, importId: string) 
   selectEntries(db, tenantId).where("import_id", "=", importId).execute();
 
 /** Finds the entries that other entries were joined to, or that they may repeat. */
-export const findEntriesAbout = async (
-  db: Db,
-  tenantId: string,
-  ids: readonly string[],
-): Promise<PaymentEntryRow[]> => {
+export const findEntriesAbout = (db: Db, tenantId: string, ids: readonly string[]) => {
   const { isAmongKeys } = getDialect(db);
   return selectEntries(db, tenantId)
     .where(sql<boolean>`(${isAmongKeys("joined_to", ids)} or ${isAmongKeys("doubt_of", ids)})`)

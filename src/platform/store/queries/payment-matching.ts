@@ -26,11 +26,7 @@ const toPayment = (row: StoredRow): NewPayment => ({
   values: readStoredValues("cashapp", row),
 });
 
-const readRows = async (
-  db: Db,
-  tenantId: string,
-  where: RawBuilder<unknown>,
-): Promise<NewPayment[]> => {
+const readRows = async (db: Db, tenantId: string, where: RawBuilder<unknown>) => {
   const { rows } = await sql<StoredRow>`select * from cashapp_payments
     where tenant_id = ${tenantId} and ${where} order by seq`.execute(db);
   return rows.map(toPayment);

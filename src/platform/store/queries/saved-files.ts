@@ -2,10 +2,6 @@ import type { Db } from "../port.ts";
 import type { SavedFileRow } from "../tables/schema.ts";
 import { removeRows, rowsOfTenant } from "../engine/rows.ts";
 
-export const insertSavedFile = async (tx: Db, row: SavedFileRow): Promise<void> => {
-  await tx.insertInto("saved_files").values(row).execute();
-};
-
 /** Finds a file of an owner that has not expired. */
 export const findSavedFile = (
   db: Db,
@@ -28,9 +24,7 @@ export const listExpiredFiles = (db: Db, now: number, most: number) =>
     .limit(most)
     .execute();
 
-export const removeSavedFile = async (
+export const removeSavedFile = (
   tx: Db,
   { tenant_id, owner, name }: Pick<SavedFileRow, "tenant_id" | "owner" | "name">,
-): Promise<void> => {
-  await removeRows(tx, "saved_files", { tenant_id, owner, name });
-};
+) => removeRows(tx, "saved_files", { tenant_id, owner, name });

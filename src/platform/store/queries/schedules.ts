@@ -1,6 +1,6 @@
 import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
-import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
+import { changeRows, countOf, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 export const { update: updateSchedule } = createKeyedTable("schedules");
 
@@ -12,13 +12,8 @@ export const listSchedules = (db: Db, tenantId: string) =>
     .orderBy("id")
     .execute();
 
-export const countSchedules = async (db: Db, tenantId: string): Promise<number> => {
-  const { count } = await ofTenant(db, "schedules", tenantId)
-    .select((all) => all.fn.countAll<number>().as("count"))
-    .where("deleted_at", "is", null)
-    .executeTakeFirstOrThrow();
-  return count;
-};
+export const countSchedules = (db: Db, tenantId: string): Promise<number> =>
+  countOf(ofTenant(db, "schedules", tenantId).where("deleted_at", "is", null));
 
 /** Finds a schedule, also a deleted one. */
 export const findSchedule = (db: Db, tenantId: string, id: string) =>
@@ -37,12 +32,6 @@ export const deleteSchedule = async (
   id: string,
   now: number,
 ): Promise<boolean> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("schedules")
-    .set({ deleted_at: now, updated_at: now })
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id)
-    .where("deleted_at", "is", null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const key = { tenant_id: tenantId, id, deleted_at: null };
+  return (await changeRows(tx, "schedules", key, { deleted_at: now, updated_at: now })) === 1;
 };

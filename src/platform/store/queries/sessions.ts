@@ -1,7 +1,7 @@
 import type { Db } from "../port.ts";
 import { prepareFind } from "../engine/prepared.ts";
 import type { SessionRow } from "../tables/schema.ts";
-import { changeRows, removeRows } from "../engine/rows.ts";
+import { changeRows, countRemoved, removeRows } from "../engine/rows.ts";
 
 /** Finds a session by the hash of its token, also one that has expired. */
 export const findSession = prepareFind((db: Db, tokenHash: string) =>
@@ -22,9 +22,7 @@ export const updateSession = async (
   tx: Db,
   id: string,
   change: Partial<Pick<SessionRow, "verified_at" | "used_at">>,
-): Promise<boolean> => {
-  return (await changeRows(tx, "sessions", { id }, change)) > 0;
-};
+): Promise<boolean> => (await changeRows(tx, "sessions", { id }, change)) > 0;
 
 /** Records the last use of a session or API key, unless a later one is recorded. */
 export const recordUse = async (
@@ -41,23 +39,12 @@ export const recordUse = async (
     .execute();
 };
 
-export const removeSession = async (tx: Db, id: string): Promise<void> => {
-  await removeRows(tx, "sessions", { id });
-};
+export const removeSession = (tx: Db, id: string) => removeRows(tx, "sessions", { id });
 
 const PURGED_AT_ONCE = 1000;
 
 /** Removes a bounded number of the sessions created before a time; returns how many were removed. */
-export const purgeSessions = async (tx: Db, before: number): Promise<number> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("sessions")
-    .where("id", "in", (from) =>
-      from
-        .selectFrom("sessions")
-        .select("id")
-        .where("created_at", "<", before)
-        .limit(PURGED_AT_ONCE),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+export const purgeSessions = (tx: Db, before: number): Promise<number> => {
+  const old = tx.selectFrom("sessions").select("id").where("created_at", "<", before);
+  return countRemoved(tx.deleteFrom("sessions").where("id", "in", old.limit(PURGED_AT_ONCE)));
 };

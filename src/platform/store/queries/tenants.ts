@@ -1,6 +1,6 @@
 import { UTC } from "../../../kit/time-zone.ts";
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import type { TenantRow } from "../tables/schema.ts";
 import { changeRows, removeRows } from "../engine/rows.ts";
 
@@ -36,20 +36,20 @@ export const toTenant = (row: TenantRow): Tenant => ({
 export const selectTenant = (db: Db, id: string) =>
   db.selectFrom("tenants").selectAll().where("id", "=", id);
 
-const tenantById = prepareQuery(selectTenant);
+const tenantById = prepareFind(selectTenant);
 
 export const findTenant = async (db: Db, id: string): Promise<Tenant | undefined> => {
-  const [row] = await tenantById(db, id);
+  const row = await tenantById(db, id);
   return row && toTenant(row);
 };
 
 export const listAllTenants = async (db: Db): Promise<Tenant[]> =>
   (await db.selectFrom("tenants").selectAll().orderBy("id").execute()).map(toTenant);
 
-const anyTenant = prepareQuery((db: Db) => db.selectFrom("tenants").select("id").limit(1));
+const anyTenant = prepareFind((db: Db) => db.selectFrom("tenants").select("id").limit(1));
 
 /** Whether the store has any tenant. */
-export const hasTenant = async (db: Db): Promise<boolean> => (await anyTenant(db)).length > 0;
+export const hasTenant = async (db: Db): Promise<boolean> => (await anyTenant(db)) !== undefined;
 
 /** Finds the id of the tenant with this connection, also of one that is being imported. */
 export const findTenantOfConnection = async (
@@ -62,20 +62,17 @@ export const findTenantOfConnection = async (
 
 /** Finds a tenant that must exist. */
 export const readTenant = async (db: Db, id: string): Promise<Tenant> => {
-  const [row] = await tenantById(db, id);
-  if (row === undefined) throw new Error(`there is no tenant ${id}`);
-  return toTenant(row);
+  const tenant = await findTenant(db, id);
+  if (tenant === undefined) throw new Error(`there is no tenant ${id}`);
+  return tenant;
 };
 
-export const updateTenant = async (
+export const updateTenant = (
   tx: Db,
   id: string,
   change: Partial<Pick<TenantRow, "settings" | "phase">>,
-): Promise<void> => {
-  await changeRows(tx, "tenants", { id }, change);
-};
+) => changeRows(tx, "tenants", { id }, change);
 
 /** Removes a tenant's own row; returns whether there was one. */
-export const removeTenant = async (tx: Db, id: string): Promise<boolean> => {
-  return (await removeRows(tx, "tenants", { id })) > 0;
-};
+export const removeTenant = async (tx: Db, id: string): Promise<boolean> =>
+  (await removeRows(tx, "tenants", { id })) > 0;

@@ -138,17 +138,10 @@ export const listMemberships = (db: Db, userIds: readonly string[]) =>
 export type EndedCredentials = { sessions: number; apiKeys: number };
 
 /** Ends a user's sessions and removes the user's API keys, those of connected programs included. */
-const endCredentials = async (tx: Db, userId: string): Promise<EndedCredentials> => {
-  const ended = async (table: "sessions" | "api_keys"): Promise<number> => {
-    const { numDeletedRows } = await tx
-      .deleteFrom(table)
-      .where("user_id", "=", userId)
-      .executeTakeFirstOrThrow();
-    return Number(numDeletedRows);
-  };
+const endCredentials = async (tx: Db, user_id: string): Promise<EndedCredentials> => {
   // A session that is creating an API key at the same time holds its own row until the key exists.
-  const sessions = await ended("sessions");
-  return { sessions, apiKeys: await ended("api_keys") };
+  const sessions = await removeRows(tx, "sessions", { user_id });
+  return { sessions, apiKeys: await removeRows(tx, "api_keys", { user_id }) };
 };
 
 /**
@@ -157,16 +150,12 @@ const endCredentials = async (tx: Db, userId: string): Promise<EndedCredentials>
  */
 export const replacePassword = async (
   tx: Db,
-  { id, password_hash: former }: Pick<UserRow, "id" | "password_hash">,
+  { id, password_hash }: Pick<UserRow, "id" | "password_hash">,
   passwordHash: string,
 ): Promise<EndedCredentials | undefined> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("users")
-    .set({ password_hash: passwordHash })
-    .where("id", "=", id)
-    .where("password_hash", former === null ? "is" : "=", former)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows === 0n ? undefined : endCredentials(tx, id);
+  const change = { password_hash: passwordHash };
+  const changed = await changeRows(tx, "users", { id, password_hash }, change);
+  return changed === 0 ? undefined : endCredentials(tx, id);
 };
 
 /** Records a login with a password; returns whether the user still has that password. */
@@ -180,18 +169,15 @@ export const recordLogin = async (
 };
 
 /** Records a login without a password. */
-export const recordExternalLogin = async (
+export const recordExternalLogin = (
   tx: Db,
   id: string,
   { at, method }: { at: number; method: string },
-): Promise<void> => {
-  await changeRows(tx, "users", { id }, { last_login_at: at, last_login_method: method });
-};
+) => changeRows(tx, "users", { id }, { last_login_at: at, last_login_method: method });
 
 /** Sets a user's password; unlike {@link replacePassword} it ends no credentials. */
-export const setPasswordHash = async (tx: Db, id: string, passwordHash: string): Promise<void> => {
-  await changeRows(tx, "users", { id }, { password_hash: passwordHash });
-};
+export const setPasswordHash = (tx: Db, id: string, passwordHash: string) =>
+  changeRows(tx, "users", { id }, { password_hash: passwordHash });
 
 /** Removes a user of no tenant, with sessions, keys and known addresses. */
 export const removeUser = async (tx: Db, id: string): Promise<void> => {

@@ -3,7 +3,7 @@ import { createKeyedTable } from "./coded-table.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { WebhookAttemptRow } from "../tables/schema.ts";
-import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
+import { countRemoved, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 const { find, update, remove } = createKeyedTable("webhook_deliveries");
 
@@ -39,18 +39,10 @@ export const countDeliveries = async (db: Db): Promise<DeliveryCount[]> => {
 const MOST_AT_ONCE = 1000;
 
 /** Removes a bounded number of attempts from before a time; returns how many. */
-export const purgeAttempts = async (tx: Db, before: number): Promise<number> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("webhook_attempts")
-    .where(
-      getDialect(tx).isAmongFirst("webhook_attempts", {
-        where: sql`created_at < ${before}`,
-        order: ["created_at"],
-        most: MOST_AT_ONCE,
-      }),
-    )
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+export const purgeAttempts = (tx: Db, before: number): Promise<number> => {
+  const old = { where: sql`created_at < ${before}`, order: ["created_at"], most: MOST_AT_ONCE };
+  const isOld = getDialect(tx).isAmongFirst("webhook_attempts", old);
+  return countRemoved(tx.deleteFrom("webhook_attempts").where(isOld));
 };
 
 /** Lists a webhook's latest attempts, newest first. */

@@ -1,5 +1,5 @@
 import type { Db } from "../port.ts";
-import { ofTenant, removeRows, rowsOfTenant } from "../engine/rows.ts";
+import { countOf, ofTenant, removeRows, rowsOfTenant } from "../engine/rows.ts";
 
 /** Lists a tenant's webhooks, oldest first. */
 export const listWebhooks = (db: Db, tenantId: string) =>
@@ -14,22 +14,12 @@ export const listWebhooksFor = (
     .where((is) => is.or([is("schedule_id", "is", null), is("schedule_id", "=", scheduleId)]))
     .execute();
 
-export const countWebhooks = async (db: Db, tenantId: string): Promise<number> => {
-  const { count } = await ofTenant(db, "webhooks", tenantId)
-    .select((of) => of.fn.countAll<number | string>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(count);
-};
+export const countWebhooks = (db: Db, tenantId: string): Promise<number> =>
+  countOf(ofTenant(db, "webhooks", tenantId));
 
-export const hasWebhook = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
-  const row = await ofTenant(db, "webhooks", tenantId)
-    .select("id")
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row !== undefined;
-};
+export const hasWebhook = async (db: Db, tenantId: string, id: string): Promise<boolean> =>
+  (await countOf(ofTenant(db, "webhooks", tenantId).where("id", "=", id))) > 0;
 
 /** Deletes a webhook; returns false if the tenant has none with the id. */
-export const deleteWebhook = async (tx: Db, tenantId: string, id: string): Promise<boolean> => {
-  return (await removeRows(tx, "webhooks", { tenant_id: tenantId, id })) === 1;
-};
+export const deleteWebhook = async (tx: Db, tenantId: string, id: string): Promise<boolean> =>
+  (await removeRows(tx, "webhooks", { tenant_id: tenantId, id })) === 1;

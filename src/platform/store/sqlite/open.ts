@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
-import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
+import type { SigningNeeds } from "../audit-key.ts";
 import { guard, guardDialect } from "../engine/guard.ts";
 import { migrate } from "../migrations/migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
@@ -37,10 +37,7 @@ const createKysely = (database: DatabaseSync, use: Use): Db =>
   });
 
 /** Opens the only writing connection, after migrating the file. */
-const openWriter = async (
-  path: string,
-  signing: SigningNeeds,
-): Promise<{ writeDatabase: DatabaseSync; auditKey: StoreAuditKey }> => {
+const openWriter = async (path: string, signing: SigningNeeds) => {
   const database = await guard(isSqliteOutage, () => openDatabase(path));
   const starting = createKysely(database, { exclusive: true, retryMs: 0 });
   try {

@@ -1,5 +1,6 @@
 import { type CompiledQuery, sql } from "kysely";
 import type { ManyRuns } from "../../../kit/sqlite/driver/connection.ts";
+import { joinNames } from "../engine/bulk-writes.ts";
 import type { DialectOperations, RowTarget } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import { decimalSums } from "./decimal-sums.ts";
@@ -18,9 +19,8 @@ const compileInsert = (tx: Db, target: RowTarget): CompiledQuery => {
   const known = inserts.get(target);
   if (known !== undefined) return known;
   const { table, columns, onConflict = sql`` } = target;
-  const names = sql.join(columns.map((column) => sql.ref(column)));
   const marks = sql.join(columns.map(() => null));
-  const query = sql`insert into ${sql.table(table)} (${names}) values (${marks}) ${onConflict}`;
+  const query = sql`insert into ${sql.table(table)} (${joinNames(columns)}) values (${marks}) ${onConflict}`;
   const compiled = query.compile(tx);
   inserts.set(target, compiled);
   return compiled;
@@ -44,7 +44,7 @@ export const sqliteOperations: DialectOperations = {
   isAmongKeys: isAmong,
   isAmongFirst: (table, { where, order, most }) =>
     sql`rowid in (select rowid from ${sql.table(table)} where ${where}
-      order by ${sql.join(order.map((column) => sql.ref(column)))} limit ${most})`,
+      order by ${joinNames(order)} limit ${most})`,
   unnest: (texts) => sql`select value from json_each(${JSON.stringify(texts)})`,
   aggregateJson: (column) => sql`json_group_array(${sql.ref(column)})`,
   readJsonMember: (column, member) =>

@@ -24,11 +24,7 @@ const MOST_FOUND = 2000;
  * Finds the rows with the triples that are in the fewest rows. The more often a triple occurs, the lower is the number of
  * the row with its n-th occurrence; without positions, a common one costs a read of all its rows.
  */
-const findNumbers = async (
-  db: Db,
-  target: SearchTarget,
-  fragments: readonly string[],
-): Promise<number[]> => {
+const findNumbers = async (db: Db, target: SearchTarget, fragments: readonly string[]) => {
   const { triples, triplesColumn } = namesOf(target);
   const compared = JSON.stringify(fragments.slice(-MOST_COMPARED).map(quote));
   const { rows } = await sql<{ number: number }>`

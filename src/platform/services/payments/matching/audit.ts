@@ -9,29 +9,15 @@ export const describeMatched = (paymentIds: readonly string[]): NewEntry["metada
   paymentIds: paymentIds.slice(0, MOST_NAMED).join(" "),
 });
 
-type Made = {
-  tenantId: string;
-  id: string;
-  at: number;
-  /** `JOB` or `CLI`. */
-  method: string;
+/** `method`: `JOB` or `CLI`. */
+type Made = Pick<NewEntry, "tenantId" | "id" | "at" | "method"> & {
   actor: string;
   paymentIds: readonly string[];
 };
 
 /** Returns the audit entry of payments that were matched because their documents came. */
-export const createMatchEntry = ({
-  tenantId,
-  id,
-  at,
-  method,
-  actor,
-  paymentIds,
-}: Made): NewEntry => ({
-  tenantId,
-  id,
-  at,
-  method,
+export const createMatchEntry = ({ actor, paymentIds, ...made }: Made): NewEntry => ({
+  ...made,
   endpoint: "payments",
   action: "payments.matched",
   statusCode: 200,

@@ -10,7 +10,7 @@ import type { Db } from "../../../store/port.ts";
 import { isFinal, openOf, readLedger } from "./ledger.ts";
 import type { Settling } from "./returns.ts";
 import { readTenant } from "../../../store/queries/tenants.ts";
-import { amountOf, atLeastZero, smallest, sum, textOf, type Values } from "./values.ts";
+import { amountOf, atLeastZero, smallest, sum, textOf, textsOf, type Values } from "./values.ts";
 
 const isComputed = ({ matching }: NewPayment): boolean =>
   matching !== undefined && (JSON.parse(matching.said) as Values)["deductionAmount"] === undefined;
@@ -33,18 +33,10 @@ const withDeduction = (row: NewPayment, amount: number, { now }: Settling): NewP
   };
 };
 
-const paymentIdsOf = (rows: readonly NewPayment[]): string[] => [
-  ...new Set(rows.flatMap(({ values }) => textOf(values, "paymentId") ?? [])),
-];
-
 /** Leaves out the rows of payments that were returned: these take back what the rows say. */
-const withoutReturned = async (
-  tx: Db,
-  tenantId: string,
-  rows: readonly NewPayment[],
-): Promise<NewPayment[]> => {
+const withoutReturned = async (tx: Db, tenantId: string, rows: readonly NewPayment[]) => {
   const own = rows.filter(({ values }) => values["applicationStatus"] !== "reversed");
-  const returns = await readReturnsOf(tx, tenantId, paymentIdsOf(own));
+  const returns = await readReturnsOf(tx, tenantId, textsOf(own, "paymentId"));
   const returned = new Set(returns.map(({ values }) => values["returnedPaymentId"]));
   return own.filter(({ values }) => !returned.has(values["paymentId"]));
 };

@@ -31,11 +31,7 @@ export const planMatching = async (tx: Db, row: DocumentRow, now: number): Promi
 type Needs = { store: Store; clock: Clock; newId: NewId };
 
 /** Matches some of the payments that wait; finishes the job after the last ones. */
-const matchSome = (
-  { store, clock, newId }: Needs,
-  job: Job,
-  after: number,
-): Promise<number | undefined> =>
+const matchSome = ({ store, clock, newId }: Needs, job: Job, after: number) =>
   store.transaction(async (tx) => {
     const { tenantId } = job;
     const number = job.id.slice(tenantId.length + SLASH.length);

@@ -15,7 +15,7 @@ import type { Db } from "../../../store/port.ts";
 import { isReturn } from "./lines.ts";
 import { listMentions } from "./mentions.ts";
 import { applyReturns, type Settling } from "./returns.ts";
-import { amountOf, textOf } from "./values.ts";
+import { amountOf, textOf, textsOf } from "./values.ts";
 
 /** A payment is returned within so many days, unless the return names it. */
 const RETURN_DAYS = 400;
@@ -94,10 +94,6 @@ type Payments = {
   returned: Set<string>;
 };
 
-const textsOf = (rows: readonly NewPayment[], read: (values: Values) => string | undefined) => [
-  ...new Set(rows.flatMap(({ values }) => read(values) ?? [])),
-];
-
 /** Reads the payments that returns may be of; `ofTables` are those of no bank's message. */
 const readPayments = async (
   tx: Db,
@@ -112,17 +108,16 @@ const readPayments = async (
   const numbered = await readPaymentRows(tx, tenantId, list(ofTables));
   const amounts = ofTables.map(({ values }) => amountOf(values, "paymentAmount").abs().toNumber());
   const alike = await readAlikePayments(tx, tenantId, {
-    payers: textsOf(ofTables, (values) => textOf(values, "payerName")),
-    documents: textsOf(ofTables, documentOf),
+    payers: textsOf(ofTables, "payerName"),
+    documents: [...new Set(ofTables.flatMap(({ values }) => documentOf(values) ?? []))],
     amounts: [...new Set(amounts)],
   });
-  const ids = textsOf(alike, (values) => textOf(values, "paymentId"));
-  const returns = await readReturnsOf(tx, tenantId, ids);
+  const returns = await readReturnsOf(tx, tenantId, textsOf(alike, "paymentId"));
   return {
     byReference: Map.groupBy(referenced, ({ values }) => textOf(values, "paymentReference")),
     byNumber: Map.groupBy(numbered, ({ values }) => textOf(values, "paymentId")),
     alike,
-    returned: new Set(textsOf(returns, (values) => textOf(values, "returnedPaymentId"))),
+    returned: new Set(textsOf(returns, "returnedPaymentId")),
   };
 };
 
@@ -142,14 +137,11 @@ export const linkReturn = async (
   link: { returnPaymentId: string; paymentId: string },
 ): Promise<{ documents: string[]; former: string[]; since: string }> => {
   const rows = await readPaymentRows(tx, settling.tenantId, [link.returnPaymentId]);
-  const returned = rows.flatMap(({ values }) => textOf(values, "returnedPaymentId") ?? []);
-  const former = [...new Set(returned)].filter((id) => id !== link.paymentId);
+  const former = textsOf(rows, "returnedPaymentId").filter((id) => id !== link.paymentId);
   const linked = rows.map((row) => setReturned(row, link.paymentId, settling));
   await replacePayments(tx, "cashapp", linked);
   const { documents } = await applyReturns(tx, settling, [...former, link.paymentId]);
-  const [since = settling.now] = rows
-    .flatMap(({ values }) => textOf(values, "createdAt") ?? [])
-    .toSorted();
+  const [since = settling.now] = textsOf(rows, "createdAt").toSorted();
   return { documents, former, since };
 };
 

@@ -9,7 +9,7 @@ import { settleDeductions } from "./deductions.ts";
 import { isReturn } from "./lines.ts";
 import { matchRows } from "./match.ts";
 import type { Settling } from "./returns.ts";
-import { isMatchable, textOf } from "./values.ts";
+import { isMatchable, textsOf } from "./values.ts";
 
 /** Rows that are read at once. */
 const MOST_ROWS = 500;
@@ -30,10 +30,6 @@ const isApplied = (before: NewPayment, after: NewPayment): boolean =>
 
 /** Payments whose rows changed, and those of them that were applied. */
 export type Rematched = { changed: string[]; applied: string[] };
-
-const idsOf = (rows: readonly NewPayment[]): string[] => [
-  ...new Set(rows.flatMap(({ values }) => textOf(values, "paymentId") ?? [])),
-];
 
 /** Matches stored payments again. Those that were returned, and rows that say themselves what they pay, stay. */
 export const rematchPayments = async (
@@ -58,15 +54,13 @@ export const rematchPayments = async (
   const applied: NewPayment[] = [];
   for (const [place, before] of rows.entries()) {
     const after = matched[place];
-    if (after === undefined) continue;
-    if (isEqual(before, after)) continue;
+    if (after === undefined || isEqual(before, after)) continue;
     changed.push(after);
     if (isApplied(before, after)) applied.push(after);
   }
   await replacePayments(tx, "cashapp", changed);
-  const numbers = changed.flatMap(({ values }) => textOf(values, "documentNumber") ?? []);
-  await settleDeductions(tx, settling, [...new Set(numbers)]);
-  return { changed: idsOf(changed), applied: idsOf(applied) };
+  await settleDeductions(tx, settling, textsOf(changed, "documentNumber"));
+  return { changed: textsOf(changed, "paymentId"), applied: textsOf(applied, "paymentId") };
 };
 
 /** A part of the payments that wait: the number of its last row, or undefined after the last part. */
@@ -80,7 +74,7 @@ export const matchSomeWaiting = async (
   { after, most }: { after: number; most: number },
 ): Promise<Part> => {
   const rows = await readWaiting(tx, settling.tenantId, keys, { after, most });
-  const done = await rematchPayments(tx, settling, idsOf(rows));
+  const done = await rematchPayments(tx, settling, textsOf(rows, "paymentId"));
   return { ...done, next: rows.length < most ? undefined : rows.at(-1)?.seq };
 };
 

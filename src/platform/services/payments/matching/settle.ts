@@ -8,7 +8,7 @@ import { isReturn } from "./lines.ts";
 import { linkReturn, linkWaitingReturns } from "./link.ts";
 import { matchWaitingFor, rematchPayments } from "./rematch.ts";
 import { applyReturns, type Settling } from "./returns.ts";
-import { textOf } from "./values.ts";
+import { textsOf } from "./values.ts";
 import { readMatchedSince } from "../../../store/queries/payment-matching.ts";
 import { readTenant } from "../../../store/queries/tenants.ts";
 
@@ -32,20 +32,11 @@ const rematchOverpaid = async (
     ledger.find(number).some((paper) => paper.number === number && isOverpaid(paper)),
   );
   const rows = await readMatchedSince(tx, tenantId, overpaid, since);
-  const ids = new Set(rows.flatMap(({ values }) => textOf(values, "paymentId") ?? []));
-  await rematchPayments(tx, settling, [...ids]);
+  await rematchPayments(tx, settling, textsOf(rows, "paymentId"));
 };
 
-const textsOf = (rows: readonly NewPayment[], name: string): string[] => [
-  ...new Set(rows.flatMap(({ values }) => textOf(values, name) ?? [])),
-];
-
 /** Matches the payments that wait for documents of which something is open again. */
-const matchReopened = async (
-  tx: Db,
-  settling: Settling,
-  numbers: readonly string[],
-): Promise<void> => {
+const matchReopened = async (tx: Db, settling: Settling, numbers: readonly string[]) => {
   if (numbers.length === 0) return;
   await settleDeductions(tx, settling, [...new Set(numbers)]);
   await restoreDeductions(tx, settling, [...new Set(numbers)]);

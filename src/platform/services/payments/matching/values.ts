@@ -73,6 +73,11 @@ export const textOf = (values: Values, name: string): string | undefined => {
   return typeof value === "string" && value !== "" ? value : undefined;
 };
 
+/** Returns the different texts that rows have in a field. */
+export const textsOf = (rows: readonly Pick<NewPayment, "values">[], name: string): string[] => [
+  ...new Set(rows.flatMap(({ values }) => textOf(values, name) ?? [])),
+];
+
 export const smallest = (first: Big, ...others: readonly (Big | undefined)[]): Big =>
   others.reduce<Big>((least, one) => (one !== undefined && one.lt(least) ? one : least), first);
 

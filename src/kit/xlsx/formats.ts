@@ -5,7 +5,8 @@ export type NumberFormat = {
   digits: number;
 };
 
-const PLAIN: NumberFormat = { kind: "number", digits: 1 };
+/** The format of a cell without one. */
+export const PLAIN: NumberFormat = { kind: "number", digits: 1 };
 const DATE: NumberFormat = { kind: "date", digits: 1 };
 const TIME: NumberFormat = { kind: "time", digits: 1 };
 
