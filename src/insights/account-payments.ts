@@ -1,7 +1,7 @@
 import { formatDayNumber } from "../contract/insights/calendar.ts";
 import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { sumManyByCurrency } from "./currency-totals.ts";
-import { selectItemsOf } from "./groups.ts";
+import { addToList, selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
 import {
@@ -70,11 +70,7 @@ const sumField = async (rows: Iterable<Row>, field: string) =>
 /** Returns the short payments that stand; a return undoes rows of its own document. */
 const selectShort = async (rows: readonly Row[]): Promise<Row[]> => {
   const byDocument = new Map<unknown, Row[]>();
-  await forEachInTurns(rows, (row) => {
-    const own = byDocument.get(row["documentNumber"]);
-    if (own === undefined) byDocument.set(row["documentNumber"], [row]);
-    else own.push(row);
-  });
+  await forEachInTurns(rows, (row) => addToList(byDocument, row["documentNumber"], row));
   const standing = new Set<Row>();
   await forEachInTurns(byDocument.values(), (own) => {
     for (const row of selectStanding(own)) standing.add(row);

@@ -8,6 +8,7 @@ import type { ExportRun } from "../contract/operations/export-runs.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import type { ChangeEvent } from "./change-events.ts";
 import type { Span } from "./change-records.ts";
+import { addToList } from "./groups.ts";
 import type { InsightContext } from "./insight.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 import { type PaymentQuery, readPayments } from "./read-payments.ts";
@@ -95,10 +96,7 @@ export const readPaymentEvents = (
     const { stopped } = await readPayments(context, query, (page) =>
       forEachInTurns(page as unknown as readonly PaymentRow[], (row) => {
         if (disputesOn(String(row.documentNumber ?? "")).length === 0) return;
-        const key = JSON.stringify([row.paymentId, row.documentNumber]);
-        const group = groups.get(key) ?? [];
-        groups.set(key, group);
-        group.push(row);
+        addToList(groups, JSON.stringify([row.paymentId, row.documentNumber]), row);
       }),
     );
     const events: ChangeEvent[] = [];

@@ -4,6 +4,7 @@ import { forEachInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
 import { fold } from "./dispute-names.ts";
 import { addToDocument } from "./explained-deductions.ts";
+import { addToList } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readPayments } from "./read-payments.ts";
 import { createLeftOutRows, isReversal, selectStanding } from "./standing-payments.ts";
@@ -143,11 +144,9 @@ type RowsByDocument = Map<string | null, Row[]>;
 
 const readRows = (context: InsightContext, filters: Fields, rows: RowsByDocument) =>
   readPayments(context, { source: "cashapp", fields: [...FIELDS], filters }, (page) =>
-    forEachInTurns(page as unknown as readonly Row[], (row) => {
-      const own = rows.get(row.documentNumber);
-      if (own === undefined) rows.set(row.documentNumber, [row]);
-      else own.push(row);
-    }),
+    forEachInTurns(page as unknown as readonly Row[], (row) =>
+      addToList(rows, row.documentNumber, row),
+    ),
   );
 
 /**

@@ -17,7 +17,7 @@ import { readDeductionRows } from "./deduction-rows.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { omitNulls } from "./brief.ts";
-import { type Page, selectItemsOf } from "./groups.ts";
+import { addToList, type Page, selectItemsOf } from "./groups.ts";
 import {
   defineInsight,
   type Fields,
@@ -121,11 +121,7 @@ const judgeAll = async (
     const rows = rowsOf.get(claim.documentNumber) ?? [];
     const matched = findDeduction(claim, rows, { ...how, isTaken });
     const { row, match } = matched;
-    if (row !== undefined && EXPLAINED.has(match)) {
-      const codes = taken.get(row);
-      if (codes === undefined) taken.set(row, [claim.disputeCode]);
-      else codes.push(claim.disputeCode);
-    }
+    if (row !== undefined && EXPLAINED.has(match)) addToList(taken, row, claim.disputeCode);
     judged.push({ ...claim, matched, payments: rows.length });
     compared += rows.length + 1;
     if (compared < ROWS_PER_TURN) continue;
@@ -157,9 +153,8 @@ const describeLeftOut = async (
 ): Promise<string[]> => {
   const currencies = new Map<string, Set<string>>();
   await forEachInTurns(claims, ({ documentNumber, currencyCode }) => {
-    const own = currencies.get(documentNumber);
-    if (own === undefined) currencies.set(documentNumber, new Set([currencyCode]));
-    else own.add(currencyCode);
+    const own = currencies.get(documentNumber) ?? new Set();
+    currencies.set(documentNumber, own.add(currencyCode));
   });
   const leftOut = createLeftOutRows();
   await forEachInTurns(
