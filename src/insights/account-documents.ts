@@ -9,7 +9,7 @@ import { balanceOf, daysPastDue } from "./documents.ts";
 import { selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { countBases, type Paper, type Stand, standPaperAt } from "./past-balances.ts";
-import { type Page, readPages } from "./read-pages.ts";
+import { readByCursor } from "./read-pages.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 import { toDay, withoutNulls } from "./brief.ts";
 import type { Moment } from "./standing.ts";
@@ -78,22 +78,17 @@ const toFigures = async (all: readonly Open[]): Promise<Fields> => {
 const readAll = async (context: InsightContext, accountNumber: string) => {
   const all: Document[] = [];
   const maxRows = context.limits.documents;
-  const load = async (cursor?: string): Promise<Page<Document>> => {
-    const { output } = await context.call(documents.list, {
+  const load = (cursor: string | undefined) =>
+    context.call(documents.list, {
       account_number: accountNumber,
       status: "open",
       sort: "due_date",
       limit: Math.min(PAGE_ROWS, maxRows),
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor,
     });
-    const { data, pagination } = output;
-    const after = pagination.cursor;
-    return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
-  };
-  const source = { first: () => load(), maxRows, noun: "documents" };
   const take = (rows: readonly Document[]): Promise<void> =>
     forEachInTurns(rows, (row) => void all.push(row));
-  const { stopped } = await readPages(context, { ...source, take });
+  const { stopped } = await readByCursor(context, load, { maxRows, noun: "documents", take });
   return { all, stopped };
 };
 

@@ -14,7 +14,7 @@ import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { fold } from "./dispute-names.ts";
 import type { InsightContext } from "./insight.ts";
 import { readDisputes } from "./read-disputes.ts";
-import { type Page, readPages } from "./read-pages.ts";
+import { readByCursor } from "./read-pages.ts";
 import { attemptPart } from "./read-part.ts";
 
 const { accounts, disputes } = contract;
@@ -178,20 +178,12 @@ const sortMembers = (members: readonly Account[], accountNumber: string): Accoun
 
 const listFamily = async (context: InsightContext, accountNumber: string): Promise<Family> => {
   const members: Account[] = [];
-  const load = async (cursor?: string): Promise<Page<Account>> => {
-    const { output } = await context.call(accounts.list, {
-      family_of: accountNumber,
-      limit: PAGE_ROWS,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    const { data, pagination } = output;
-    const after = pagination.cursor;
-    return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
-  };
+  const load = (cursor: string | undefined) =>
+    context.call(accounts.list, { family_of: accountNumber, limit: PAGE_ROWS, cursor });
   const take = (rows: readonly Account[]): Promise<void> =>
     forEachInTurns(rows, (row) => void members.push(row));
-  const source = { first: () => load(), maxRows: MOST_MEMBERS, noun: "accounts", take };
-  const { stopped } = await readPages(context, source);
+  const source = { maxRows: MOST_MEMBERS, noun: "accounts", take };
+  const { stopped } = await readByCursor(context, load, source);
   return {
     members: sortMembers(members, accountNumber),
     isPartial: stopped !== undefined,
