@@ -9,7 +9,7 @@ import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { askClosure } from "./document-reader.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Paper } from "./past-balances.ts";
-import type { Row } from "./payment-measures.ts";
+import { numberOf, type Row, textOf } from "./payment-measures.ts";
 import { readDisputes } from "./read-disputes.ts";
 import { readByCursor } from "./read-pages.ts";
 import { attemptPart, readPart } from "./read-part.ts";
@@ -110,9 +110,6 @@ const PAYMENT_FIELDS = [
   "applicationStatus",
   "matchMethod",
 ];
-
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** Finds the documents that payments and disputes of an account name. */
 const findNumbers = async (context: InsightContext, accountNumber: string) => {

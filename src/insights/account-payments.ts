@@ -3,7 +3,7 @@ import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { sumManyByCurrency } from "./currency-totals.ts";
 import { addToList, selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import type { Row } from "./payment-measures.ts";
+import { numberOf, type Row, textOf } from "./payment-measures.ts";
 import {
   countReceived,
   dateOf,
@@ -32,13 +32,8 @@ const FIELDS = [
   "matchMethod",
 ];
 
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
-
 const amountOf = ({ paymentAmount }: Row): number =>
   typeof paymentAmount === "number" ? paymentAmount : -Infinity;
-
-const isRecent = (row: Row, since: string): boolean => dateOf(row) >= since;
 
 const paymentOf = (row: Row, place: number): unknown => row["paymentId"] ?? place;
 
@@ -157,7 +152,7 @@ export const readAccountPayments = async (
   const { stopped } = await readPayments(context, query, (page) =>
     forEachInTurns(page, (row) => {
       if (isPast && dateOf(row) > until) return;
-      if (isRecent(row, since)) rows.push(row);
+      if (dateOf(row) >= since) rows.push(row);
       else if (dateOf(row) === "") undated += 1;
       else before.add(row);
     }),

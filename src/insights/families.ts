@@ -1,4 +1,3 @@
-import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import {
   createTopSearch,
@@ -15,7 +14,7 @@ import { fold } from "./dispute-names.ts";
 import type { InsightContext } from "./insight.ts";
 import { readDisputes } from "./read-disputes.ts";
 import { readByCursor } from "./read-pages.ts";
-import { attemptPart } from "./read-part.ts";
+import { attemptPart, isAbsence } from "./read-part.ts";
 
 const { accounts, disputes } = contract;
 
@@ -42,8 +41,6 @@ export type Families = {
 
 const NONE_KNOWN =
   "The platform knows none of these accounts, so each counts as a topmost parent without a group.";
-
-const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
 type Reading = { known: ReadonlyMap<string, Account | null>; parentOf: ParentOf };
 
@@ -72,7 +69,7 @@ export const createFamilies = (context: InsightContext): Families => {
       const { notes: _notes, ...account } = output;
       return [number, account];
     } catch (error) {
-      if (isMissing(error)) return [number, null];
+      if (isAbsence(error)) return [number, null];
       throw error;
     }
   };

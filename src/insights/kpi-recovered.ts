@@ -5,7 +5,7 @@ import { forEachInTurns } from "../kit/in-turns.ts";
 import { addToList } from "./groups.ts";
 import type { InsightContext } from "./insight.ts";
 import type { PeriodDisputes, Rejected } from "./kpi-disputes.ts";
-import type { Row } from "./payment-measures.ts";
+import { type Row, textOf } from "./payment-measures.ts";
 import { attemptPart } from "./read-part.ts";
 import { readPayments } from "./read-payments.ts";
 import { selectStanding } from "./standing-payments.ts";
@@ -26,8 +26,6 @@ const ZERO = new Big(0);
 export type Recovered = ReadonlyMap<PeriodDisputes, Big> | string;
 
 type Payment = { day: string; currencyCode: string | null; left: Big };
-
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /** The payments of a document that stand, oldest first. */
 const toPayments = (rows: readonly Row[]): Payment[] =>

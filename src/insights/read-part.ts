@@ -17,7 +17,9 @@ const describeRefusal = (
 ): string =>
   code === "forbidden_permission" ? `The right "${permission ?? access}" is missing.` : message;
 
-const isAbsence = ({ status }: Problem): boolean => status === 404;
+/** Whether an error says that a record does not exist, or that the platform does not offer an operation. */
+export const isAbsence = (error: unknown): boolean =>
+  error instanceof Problem && error.status === 404;
 
 /** Runs a reading of several calls as one part; `operation` is the one whose right it needs. */
 export const attemptPart = async <T>(
