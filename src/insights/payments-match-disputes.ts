@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import { ItemLimit } from "../contract/insights/arguments.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { Amount } from "../contract/fields.ts";
@@ -37,12 +38,7 @@ const MatchBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
   tolerance: Amount.min(0).default(0).meta({ description: "largest difference" }),
-  limit: z
-    .int("must be a whole number, such as 20")
-    .min(1)
-    .max(200)
-    .default(20)
-    .describe("items; default 20"),
+  limit: ItemLimit,
 });
 type MatchArguments = z.output<typeof MatchBody>;
 
@@ -61,20 +57,11 @@ const MatchItem = z.object({
   payments: z.int().meta({ description: "rows of the document" }),
 });
 
-type Claim = Pick<
-  Dispute,
-  | "disputeId"
-  | "disputeCode"
-  | "accountNumber"
-  | "documentNumber"
-  | "amount"
-  | "currencyCode"
-  | "createDate"
->;
+type Claim = ReturnType<typeof toClaim>;
 
 type Judged = Claim & { matched: Matched; payments: number };
 
-const toClaim = (dispute: Dispute): Claim => ({
+const toClaim = (dispute: Dispute) => ({
   disputeId: dispute.disputeId,
   disputeCode: dispute.disputeCode,
   accountNumber: dispute.accountNumber,
@@ -186,14 +173,7 @@ const toItem = ({ matched, payments, createDate: _createDate, ...claim }: Judged
 };
 
 const countMatches = (judged: readonly Judged[]): Record<Match, number> => {
-  const counts = {
-    exact: 0,
-    sum: 0,
-    within: 0,
-    "paid-later": 0,
-    "other-amount": 0,
-    none: 0,
-  };
+  const counts = Object.fromEntries(MATCHES.map((match) => [match, 0])) as Record<Match, number>;
   for (const { matched } of judged) counts[matched.match] += 1;
   return counts;
 };
