@@ -69,7 +69,8 @@ export const readPages = async <Row>(
   return { rowCount, stopped: undefined };
 };
 
-type Listed<Row> = {
+/** An answer of a list that has a cursor for the page after it. */
+export type Listed<Row> = {
   output: { data: readonly Row[]; pagination: { cursor: string | null } };
 };
 
