@@ -2,6 +2,7 @@ import { findAgeBucket, listOverdueKeys, parseDay } from "../contract/insights/c
 import { contract } from "../contract/index.ts";
 import { describeBases } from "../contract/insights/past-balances.ts";
 import type { Document } from "../contract/operations/documents.ts";
+import type { AccountFigures } from "./account-disputes.ts";
 import { readPapers, readPaperPayments } from "./account-papers.ts";
 import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { sumManyByCurrency } from "./currency-totals.ts";
@@ -10,7 +11,7 @@ import { selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { countBases, type Paper, type Stand, standPaperAt } from "./past-balances.ts";
 import { readByCursor } from "./read-pages.ts";
-import { attemptPart, type Part } from "./read-part.ts";
+import { absent, attemptPart, type Part } from "./read-part.ts";
 import { toDay, withoutNulls } from "./brief.ts";
 import type { Moment } from "./standing.ts";
 
@@ -20,11 +21,9 @@ const PAGE_ROWS = 1000;
 const OLDEST = 5;
 const BUCKETS = [0, 30, 60, 90];
 
-const NO_LIST = {
-  available: false,
-  reason: "This platform does not list documents; documents_get reads one by its number.",
-  isAbsent: true,
-} as const;
+const NO_LIST = absent(
+  "This platform does not list documents; documents_get reads one by its number.",
+);
 
 /** The open part of a document. */
 type Open = {
@@ -92,8 +91,6 @@ const readAll = async (context: InsightContext, accountNumber: string) => {
   return { all, stopped };
 };
 
-type OpenDocuments = { figures: Fields; stopped: string | undefined; notes: readonly string[] };
-
 /** Whether the balance of a document at a moment follows from its payments. */
 const needsPayments = ({ balances }: Paper, { at }: Moment): boolean =>
   !balances.some((one) => one.at <= at);
@@ -102,7 +99,7 @@ const readPast = async (
   context: InsightContext,
   accountNumber: string,
   asOf: Moment,
-): Promise<OpenDocuments> => {
+): Promise<AccountFigures> => {
   const { papers, stopped, notes } = await readPapers(context, accountNumber);
   const unpaid = await readPaperPayments(
     context,
@@ -132,7 +129,7 @@ export const readOpenDocuments = async (
   context: InsightContext,
   accountNumber: string,
   asOf: Moment,
-): Promise<Part<OpenDocuments>> => {
+): Promise<Part<AccountFigures>> => {
   if (!context.extensions.has(documents.list.id)) return { refused: NO_LIST };
   return attemptPart(context, documents.list, async () => {
     if (asOf.isPast) return readPast(context, accountNumber, asOf);

@@ -1,5 +1,6 @@
 import { formatDayNumber } from "../contract/insights/calendar.ts";
 import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
+import type { AccountFigures } from "./account-disputes.ts";
 import { sumManyByCurrency } from "./currency-totals.ts";
 import { addToList, selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
@@ -136,7 +137,7 @@ export const readAccountPayments = async (
   context: InsightContext,
   accountNumbers: readonly string[],
   { at, isPast }: Moment,
-): Promise<{ figures: Fields; stopped: string | undefined; notes: string[] }> => {
+): Promise<AccountFigures> => {
   const rows: Row[] = [];
   const query = {
     source: "cashapp" as const,

@@ -6,7 +6,7 @@ import { readUntil } from "./audit-entries.ts";
 import { toDay, withoutNulls } from "./brief.ts";
 import { balanceOf, originalAmountOf } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import { attemptPart, type Part, showPart, type Unavailable } from "./read-part.ts";
+import { absent, attemptPart, type Part, showPart, type Unavailable } from "./read-part.ts";
 import { selectStanding } from "./standing-payments.ts";
 
 const { documents } = contract;
@@ -15,11 +15,7 @@ const PAGE_ROWS = 1000;
 const MAX_PAGES = 5;
 const SHOWN = 10;
 
-const NO_LIST = {
-  available: false,
-  reason: "This platform does not list documents, so credit notes are not known.",
-  isAbsent: true,
-} as const;
+const NO_LIST = absent("This platform does not list documents, so credit notes are not known.");
 
 /** Reads the credit notes of the account that apply to the dispute's document. */
 const readCreditNotes = ({ call }: InsightContext, { accountNumber, documentNumber }: Dispute) =>

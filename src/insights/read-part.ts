@@ -11,6 +11,9 @@ export type Unavailable = z.infer<typeof UnavailablePart>;
 export type Part<T> = { value: T; refused?: undefined } | { refused: Refusal };
 type Refusal = Unavailable & { isAbsent: boolean };
 
+/** A part that the platform does not offer, with the reason. */
+export const absent = (reason: string): Refusal => ({ available: false, reason, isAbsent: true });
+
 const describeRefusal = (
   { code, message, details: { permission } }: Problem,
   { access }: Operation,
