@@ -18,7 +18,7 @@ import {
   wordAmong,
 } from "./arguments.ts";
 import { type Unit, UNITS, utcCalendar } from "./calendar.ts";
-import { type DateTypeOf, placeDays } from "./payment-days.ts";
+import { placeDays } from "./payment-days.ts";
 import {
   FAMILY_GROUPINGS,
   type FamilyFilters,
@@ -26,7 +26,7 @@ import {
   type FamilyGrouping,
   isFamilyGrouping,
 } from "./families.ts";
-import { placeRelativeDays, type RunDay } from "./relative-days.ts";
+import { dateTypesOf, placeRelativeDays, type RunDay } from "./relative-days.ts";
 import { ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 export const MEASURE_OPS = ["count", "countDistinct", "sum", "avg", "min", "max"] as const;
@@ -275,13 +275,6 @@ const resolveNames = (source: Source, sent: z.output<typeof PaymentSummaryBody>)
 
 const isUnique = (measure: Measure, place: number, all: readonly Measure[]): boolean =>
   all.findIndex((one) => formatMeasure(one) === formatMeasure(measure)) === place;
-
-const dateTypesOf =
-  (source: Source): DateTypeOf =>
-  (name) => {
-    const type = findField(source, name)?.type;
-    return type === "date" || type === "datetime" ? type : undefined;
-  };
 
 /** Validates the arguments of a payment summary against the catalogue; days are those of the run's calendar. */
 export const parsePaymentSummary = (
