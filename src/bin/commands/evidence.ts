@@ -1,6 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { Problem } from "../../contract/errors.ts";
-import { getMessage } from "../../kit/error.ts";
 import { createMasterKeyReader } from "../../config/folder.ts";
 import { showEvidenceKey, writeEvidence } from "../../platform/admin/evidence.ts";
 import { type EvidenceNeeds, signEvidenceHead } from "../../platform/evidence-heads.ts";
@@ -8,6 +5,7 @@ import { signHead } from "../../platform/admin/audit.ts";
 import { verifyEvidence } from "../../platform/admin/verify-evidence.ts";
 import type { Base } from "../compose/platform.ts";
 import { printFromStore } from "./admin.ts";
+import { readTextFile } from "./input-file.ts";
 import type { Io } from "./io.ts";
 
 const toNeeds = async (io: Io, { store, clock }: Base): Promise<EvidenceNeeds> => ({
@@ -44,10 +42,7 @@ export const runVerifyEvidence = async (
   path: string,
   { key }: { key: string },
 ): Promise<void> => {
-  const text = await readFile(key, "utf8").catch((error: unknown) => {
-    throw new Problem("not_found", `The key ${key} cannot be read: ${getMessage(error)}`);
-  });
-  const verdict = await verifyEvidence(path, text);
+  const verdict = await verifyEvidence(path, await readTextFile("key", key));
   io.print({ file: path, ...verdict });
   if (verdict.fault !== null) throw new Error(`${path} is no evidence: ${verdict.fault}`);
 };
