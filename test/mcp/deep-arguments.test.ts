@@ -6,6 +6,7 @@ import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { createOptions, OPEN } from "./hosts.ts";
+import { FORM } from "./messages.ts";
 import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -46,12 +47,8 @@ const overHttp = async (front: ServerOptions, era: "2025" | "2026"): Promise<Sen
   const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
   onTestFinished(() => served.close());
   onTestFinished(() => http.close());
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-  };
   const post = (body: string, more: Record<string, string>) =>
-    fetch(`${served.url}/mcp`, { method: "POST", body, headers: { ...headers, ...more } });
+    fetch(`${served.url}/mcp`, { method: "POST", body, headers: { ...FORM, ...more } });
   if (era === "2026") {
     const version = { "mcp-protocol-version": "2026-07-28" };
     return async (message, method, name) =>

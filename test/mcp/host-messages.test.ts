@@ -7,6 +7,7 @@ import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { ask } from "../support/raw-http.ts";
 import { verifies } from "../support/verifies.ts";
 import { createOptions, OPEN } from "./hosts.ts";
+import { FORM } from "./messages.ts";
 import { type ScriptedBroker, scriptBroker } from "./script.ts";
 
 let broker: ScriptedBroker;
@@ -203,11 +204,7 @@ describe("messages over HTTP", () => {
       ask(`${served.url}/mcp`, {
         method: "POST",
         body: text,
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...headers,
-        },
+        headers: { ...FORM, ...headers },
       });
     const { headers } = await post(INITIALIZE);
     return { url: `${served.url}/mcp`, post, session: String(headers["mcp-session-id"]) };

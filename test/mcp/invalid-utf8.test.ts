@@ -5,6 +5,7 @@ import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { verifies } from "../support/verifies.ts";
 import { createOptions, OPEN } from "./hosts.ts";
+import { FORM } from "./messages.ts";
 import { type ScriptedBroker, scriptBroker } from "./script.ts";
 
 let broker: ScriptedBroker;
@@ -82,11 +83,7 @@ describe.each(INVALID)("a request over HTTP with %s", (_what, bytes) => {
       const chunks = ReadableStream.from(Array.from(body, (byte) => Buffer.from([byte])));
       const response = await fetch(`${served.url}/mcp`, {
         method: "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...(session === "" ? {} : { "mcp-session-id": session }),
-        },
+        headers: { ...FORM, ...(session === "" ? {} : { "mcp-session-id": session }) },
         ...(isChunked ? { body: chunks, duplex: "half" } : { body }),
       });
       const said = await response.text();

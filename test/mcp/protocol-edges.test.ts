@@ -7,6 +7,7 @@ import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { ask } from "../support/raw-http.ts";
 import { verifies } from "../support/verifies.ts";
 import { createOptions, OPEN } from "./hosts.ts";
+import { FORM } from "./messages.ts";
 import { createReply, type ScriptedBroker, scriptBroker } from "./script.ts";
 
 const INITIALIZE =
@@ -58,11 +59,6 @@ const overStdio = async (): Promise<Send> => {
   return send;
 };
 
-const HEADERS = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-};
-
 const openHttp = async () => {
   const http = createHttpServer(await createOptions(broker), OPEN);
   const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
@@ -70,10 +66,10 @@ const openHttp = async () => {
     () => served.close(),
     () => http.close(),
   );
-  const post = (body: string, headers: Record<string, string> = HEADERS) =>
+  const post = (body: string, headers: Record<string, string> = FORM) =>
     ask(`${served.url}/mcp`, { method: "POST", body, headers });
   const { headers } = await post(INITIALIZE);
-  const session = { ...HEADERS, "mcp-session-id": String(headers["mcp-session-id"]) };
+  const session = { ...FORM, "mcp-session-id": String(headers["mcp-session-id"]) };
   await post(INITIALIZED, session);
   return { post, session };
 };

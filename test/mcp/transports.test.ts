@@ -12,7 +12,7 @@ import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
 import { createOptions, OPEN, withoutAbout } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 import { createOriginCheck } from "../../src/kit/cors.ts";
-import { HELLO } from "./messages.ts";
+import { ADDRESS, FORM, HELLO } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
 const CHILD = new URL("./stdio-child.ts", import.meta.url);
@@ -91,7 +91,6 @@ describe("stdio", () => {
   });
 });
 
-const URL_OF_MCP = "http://127.0.0.1:8765/mcp";
 
 describe("HTTP", () => {
   const serve = async (accepted: Partial<Parameters<typeof createHttpServer>[1]> = {}) => {
@@ -122,7 +121,7 @@ describe("HTTP", () => {
       action: "accept",
       content: { confirm: true },
     }));
-    await client.connect(new StreamableHTTPClientTransport(new URL(URL_OF_MCP), { fetch }));
+    await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
     expect((await client.listTools()).tools.length).toBeGreaterThan(40);
     const read = await client.callTool({
       name: "departments_get",
@@ -139,7 +138,7 @@ describe("HTTP", () => {
   it("serves a 1.x client", async () => {
     const { http, fetch } = await serve();
     const client = new OldClient({ name: "test", version: "1" });
-    await client.connect(new OldTransport(new URL(URL_OF_MCP), { fetch }));
+    await client.connect(new OldTransport(new URL(ADDRESS), { fetch }));
     const { tools } = await client.listTools();
     expect(tools.length).toBeGreaterThan(40);
     await client.close();
@@ -147,14 +146,10 @@ describe("HTTP", () => {
   });
 
   const post = (headers: Record<string, string>) =>
-    new Request(URL_OF_MCP, {
+    new Request(ADDRESS, {
       method: "POST",
       body: JSON.stringify(HELLO),
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        ...headers,
-      },
+      headers: { ...FORM, ...headers },
     });
 
   verifies("C-64");
