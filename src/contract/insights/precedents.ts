@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { omitUndefined } from "../../kit/json.ts";
 import { findAgreement } from "./agreement.ts";
 import type { Calendar } from "./calendar.ts";
 
@@ -156,12 +157,11 @@ const summarizeCases = (endings: readonly Ending[]): Cases => {
 
 const propose = (endings: readonly Ending[], closers: readonly Closer[]): Proposal => {
   const closed = endings.filter(({ isCanceled }) => !isCanceled);
-  const proposal = {
+  return omitUndefined({
     resolutionCode: findAgreement(addUpBy(closed, "resolutionCode")),
     isValid: findAgreement(addUpBy(closed, "isValid")),
     assigneeEmail: findAgreement(addUpBy(closers, "email")),
-  };
-  return Object.fromEntries(Object.entries(proposal).filter(([, agreed]) => agreed !== undefined));
+  });
 };
 
 type Target = { accountNumber: string; amount: number; currencyCode: string };
