@@ -32,7 +32,9 @@ export const readSetFile = <T>(setting: string, path: string, parse: (text: stri
 export const parsePrivate = <S extends z.ZodType>(schema: S, text: string): z.output<S> => {
   const { data, error } = schema.safeParse(parsePrivateJson(text));
   if (error === undefined) return data;
-  const faults = error.issues.map(({ path, message }) => `${path.map(String).join(".")} ${message}`);
+  const faults = error.issues.map(
+    ({ path, message }) => `${path.map(String).join(".")} ${message}`,
+  );
   throw new Error(faults.join("; "));
 };
 

@@ -41,10 +41,7 @@ export const readEntries = (
   args: Omit<ArgsOf<typeof auditLogs.list>, "limit" | "cursor">,
   mostPages: number,
 ): Promise<{ rows: Entry[]; isCut: boolean }> =>
-  readUntil(
-    (cursor) => call(auditLogs.list, { ...args, limit: PAGE_ROWS, cursor }),
-    mostPages,
-  );
+  readUntil((cursor) => call(auditLogs.list, { ...args, limit: PAGE_ROWS, cursor }), mostPages);
 
 /** A reopening with its time. */
 export type DatedReopening = Reopening & { at: number };

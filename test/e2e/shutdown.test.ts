@@ -20,7 +20,7 @@ const AT_ONCE = 500;
 describe.each(dialects)("SIGTERM during a long read ($name)", (dialect) => {
   let database: Database;
   const home = useFolder();
-  const env = { RECEIVABLES_DATA: join(home, "data"), ...database.environment };
+  let env: Record<string, string>;
 
   const admin = (line: string, input = "") => runAdmin(line.split(" "), env, input);
 
@@ -60,6 +60,7 @@ describe.each(dialects)("SIGTERM during a long read ($name)", (dialect) => {
 
   beforeAll(async () => {
     database = await dialect.createMigrated();
+    env = { RECEIVABLES_DATA: join(home, "data"), ...database.environment };
     await admin("tenant create acme --name acme");
     const user = `--tenant acme --email ${EMAIL} --role Administrator`;
     await admin(`user create ${user} --first-name A --last-name L`, PASSWORD);

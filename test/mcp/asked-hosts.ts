@@ -75,7 +75,6 @@ const overStdio = async (options: Options, host: AskedHost): Promise<Connected> 
   return toConnected(client);
 };
 
-
 /** Connects a host to a server over HTTP. */
 export const openSession = async (
   http: Pick<HttpServer, "fetch">,

@@ -100,7 +100,10 @@ describe("a question to a host over HTTP", () => {
       const method = "tools/call";
       const headers = { "mcp-method": method, "mcp-name": "departments_delete" };
       const response = await http.fetch(
-        requestOf({ jsonrpc: "2.0", id: 1, method, params }, { ...headersOf(who, MODERN), ...headers }),
+        requestOf(
+          { jsonrpc: "2.0", id: 1, method, params },
+          { ...headersOf(who, MODERN), ...headers },
+        ),
       );
       const text = await response.text();
       const json = text.startsWith("{")

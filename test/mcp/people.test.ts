@@ -16,7 +16,6 @@ import { scriptBroker, type ScriptedBroker } from "./script.ts";
 import { ADDRESS, HELLO, META, requestOf } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
-
 const ALL = SCOPES.join(" ");
 
 type Person = { broker: ScriptedBroker; closed: number };
@@ -154,9 +153,7 @@ describe("one request over HTTP", () => {
     headers: Record<string, string> = {},
     method = "POST",
   ) => {
-    const response = await http.fetch(
-      requestOf(body, { authorization: who, ...headers }, method),
-    );
+    const response = await http.fetch(requestOf(body, { authorization: who, ...headers }, method));
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   const begin = async (who: string) => (await send(who, HELLO)).headers.get("mcp-session-id") ?? "";

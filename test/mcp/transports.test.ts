@@ -73,7 +73,6 @@ describe("stdio", () => {
   });
 });
 
-
 describe("HTTP", () => {
   const serve = async (accepted: Partial<Parameters<typeof createHttpServer>[1]> = {}) => {
     const broker = scriptBroker({

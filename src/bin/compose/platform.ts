@@ -127,8 +127,7 @@ const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   };
   const timer = setInterval(run, HOUR);
   timer.unref();
-  const purgeCounters = (): void =>
-    void platform.purgeCounters().catch(warn("store.purge_failed"));
+  const purgeCounters = (): void => void platform.purgeCounters().catch(warn("store.purge_failed"));
   const counters = setInterval(purgeCounters, MINUTE);
   counters.unref();
   run();

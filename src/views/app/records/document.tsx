@@ -21,10 +21,7 @@ const documentFacts = (document: Fields, open: Open) => {
     document[name] === undefined || document[name] === null ? "" : money(document[name], currency);
   return [
     ["Type", words(plainText(document["document_type"]))],
-    [
-      "Account",
-      <RecordLink key="account" record={{ kind: "account", id: account }} open={open} />,
-    ],
+    ["Account", <RecordLink key="account" record={{ kind: "account", id: account }} open={open} />],
     ["Issued", day(document["invoice_date"])],
     ["Due", day(document["due_date"])],
     ["Amount", amount("original_denomination")],

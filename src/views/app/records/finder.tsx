@@ -54,8 +54,8 @@ const Hits = ({ text, open, close }: HitsProps) => {
       <ul class="lines">
         {hits.map((hit) => (
           <li key={`${hit.kind} ${hit.id}`}>
-            <RecordLink record={hit} open={open} />{" "}
-            {hit.label !== hit.id && hit.label} <span class="meta">{words(hit.kind)}</span>
+            <RecordLink record={hit} open={open} /> {hit.label !== hit.id && hit.label}{" "}
+            <span class="meta">{words(hit.kind)}</span>
           </li>
         ))}
       </ul>
