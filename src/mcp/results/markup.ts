@@ -13,12 +13,13 @@
  * other backslash can disarm it.
  */
 
-const MARKUP = /<(?! ?(?:[\d.,=+$-]|$))|!(?=\[)|\](?=[(:])|`{3,}|~{3,}/g;
-
-const escape = (found: string): string => {
-  if (found === "<") return "&lt;";
-  return found.length === 1 ? `${found}\\` : found.replaceAll(/./g, "\\$&");
-};
+const TAG = /<(?! ?(?:[\d.,=+$-]|$))/g;
+const BEFORE_BRACKET = /!(?=\[)|\](?=[(:])/g;
+const FENCE = /`{3,}|~{3,}/g;
 
 /** The text with what begins markup escaped. */
-export const escapeMarkup = (text: string): string => text.replaceAll(MARKUP, escape);
+export const escapeMarkup = (text: string): string =>
+  text
+    .replaceAll(TAG, "&lt;")
+    .replaceAll(BEFORE_BRACKET, "$&\\")
+    .replaceAll(FENCE, (run) => `\\${run.charAt(0)}`.repeat(run.length));
