@@ -8,6 +8,7 @@ import {
   Name,
   RecordId,
   requiredText,
+  requiredUnless,
   tenantPath,
 } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
@@ -86,11 +87,10 @@ const createBody = (user: string) =>
       dailyDigest: z.boolean().optional().describe("e-mail daily"),
       person: PersonInput.optional().describe("names, address, phones"),
     })
-    .refine((value) => value.departmentId !== undefined || value.departmentCode !== undefined, {
-      error: "is required unless departmentCode is sent",
-      path: ["departmentId"],
-      params: { code: "required" },
-    });
+    .refine(
+      (value) => value.departmentId !== undefined || value.departmentCode !== undefined,
+      requiredUnless("departmentId", "departmentCode"),
+    );
 
 const AssigneeEmail = Email.describe("identifies the assignee");
 

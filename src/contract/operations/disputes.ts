@@ -13,6 +13,7 @@ import {
   RecordId,
   RecordNumber,
   requiredText,
+  requiredUnless,
   sortBy,
   parseStatusWord,
   tenantPath,
@@ -92,11 +93,7 @@ const hasReason = (body: ReasonNames): boolean => REASONS.some((name) => body[na
 const hasCategory = ({ categoryId, categoryCode }: ReasonNames): boolean =>
   categoryId !== undefined || categoryCode !== undefined;
 
-const REASON_NEEDED = {
-  error: `is required unless one of ${REASONS.slice(1).join(", ")} is sent`,
-  path: ["reasonId"],
-  params: { code: "required" },
-};
+const REASON_NEEDED = requiredUnless("reasonId", `one of ${REASONS.slice(1).join(", ")}`);
 
 export const DISPUTE_SORT = [
   "CreateDate",

@@ -7,6 +7,7 @@ import {
   Description,
   ReasonVisibility,
   RecordId,
+  requiredUnless,
   tenantPath,
 } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
@@ -38,11 +39,7 @@ const hasCategory = (body: {
   categoryId?: string | undefined;
   categoryCode?: string | undefined;
 }) => body.categoryId !== undefined || body.categoryCode !== undefined;
-const CATEGORY_NEEDED = {
-  error: "is required unless categoryCode is sent",
-  path: ["categoryId"],
-  params: { code: "required" },
-};
+const CATEGORY_NEEDED = requiredUnless("categoryId", "categoryCode");
 
 const filter = z.strictObject({ Visibility: z.array(ReasonVisibility).min(1).optional() });
 
