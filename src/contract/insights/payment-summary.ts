@@ -10,10 +10,8 @@ import { Filters, PaymentSourceName } from "../payments/query.ts";
 import {
   chooseOrder,
   describeKnown,
-  ItemLimit,
-  ItemOffset,
   MAX_GROUPINGS,
-  Order,
+  ordering,
   parseArguments,
   wordAmong,
 } from "./arguments.ts";
@@ -94,13 +92,7 @@ export const PaymentSummaryBody = z.strictObject({
     .max(MAX_MEASURES)
     .optional()
     .meta({ description: `default: count and sum of the amount; such as ${MEASURES_EXAMPLE}` }),
-  orderBy: z
-    .string()
-    .optional()
-    .meta({ description: "a grouping, payments, rows, or a measure such as sum(paymentAmount)" }),
-  order: Order.optional(),
-  limit: ItemLimit,
-  offset: ItemOffset,
+  ...ordering("a grouping, payments, rows, or a measure such as sum(paymentAmount)"),
   topRows: z
     .int("must be a whole number, such as 5")
     .min(0)
