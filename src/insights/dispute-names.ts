@@ -73,9 +73,6 @@ const refuseUnknown = (filter: NamedFilter, word: string, known: readonly Named[
   });
 };
 
-const isForbidden = (error: unknown): error is Problem =>
-  error instanceof Problem && error.status === 403;
-
 const resolveName = async (
   { call }: InsightContext,
   filter: NamedFilter,
@@ -91,7 +88,7 @@ const resolveName = async (
     };
     return { condition: { filter, ids, holds }, notes: [] };
   } catch (error) {
-    if (!isForbidden(error)) throw error;
+    if (!(error instanceof Problem) || error.status !== 403) throw error;
     const holds = (dispute: Dispute): boolean => isPart(nameIn(dispute, filter), word);
     const { permission } = error.details;
     const missing =

@@ -17,8 +17,6 @@ type RowsProps = {
   close: () => void;
 };
 
-const isAmount = (name: string): boolean => /amount/i.test(name);
-
 type RowTableProps = {
   caption: string;
   rows: readonly Fields[];
@@ -36,7 +34,7 @@ const RowTable = ({ caption, rows, columns, main }: RowTableProps) => (
       .filter((name) => name !== "currencyCode")
       .map((name) => ({
         name: words(name),
-        isNumber: isAmount(name),
+        isNumber: /amount/i.test(name),
         isWhole: /date$/i.test(name),
         isMinor: !main.includes(name),
         cell: (row: Fields) => cell(name, row[name], row["currencyCode"]),
