@@ -10,7 +10,7 @@ import {
 import { OPERATORS } from "../../src/contract/payments/operators.ts";
 import { createProgram } from "../../src/bin/cli/program.ts";
 import { isDeleting, type Operation } from "../../src/contract/operation.ts";
-import { alwaysAsks, mayAsk, scopeOfTool } from "../../src/mcp/tools/listing/kinds.ts";
+import { mayAsk, scopeOfTool } from "../../src/mcp/tools/listing/kinds.ts";
 import { prompts } from "../../prompts/index.ts";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { type ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
@@ -44,7 +44,11 @@ const kindOf = (tool: OperationTool): string => {
   const { operation } = tool;
   const does = isDeleting(operation) ? "deletes" : DOES[operation.effect];
   if (!mayAsk(tool)) return does;
-  return `${does}, ${alwaysAsks(tool) ? "asks" : "may ask"}`;
+  // `replaces` depends on whether the record exists.
+  const always = operation.effects.some(
+    ({ kind, when }) => when === undefined && kind !== "replaces",
+  );
+  return `${does}, ${always ? "asks" : "may ask"}`;
 };
 
 const needsOf = ({ access }: Operation): string => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parsePrivateJson } from "../kit/json.ts";
+import { parsePrivate } from "../config/private-file.ts";
 import { HEADER_WORD } from "../kit/header-word.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { trimEndOf } from "../kit/text.ts";
@@ -52,15 +52,8 @@ const readSecrets = (name: string, entry: Entry, readFile: (path: string) => str
  *
  * @throws {Error} with every fault, without any value of the file
  */
-export const parseProfiles = (text: string, readFile: (path: string) => string): Profile[] => {
-  const { data, error } = File.safeParse(parsePrivateJson(text));
-  if (data === undefined) {
-    const faults = error.issues.map(
-      ({ path, message }) => `${path.map(String).join(".")} ${message}`,
-    );
-    throw new Error(faults.join("; "));
-  }
-  return Object.entries(data).map(([name, entry]) => ({
+export const parseProfiles = (text: string, readFile: (path: string) => string): Profile[] =>
+  Object.entries(parsePrivate(File, text)).map(([name, entry]) => ({
     name,
     baseUrl: entry.baseUrl,
     extBaseUrl: entry.extBaseUrl,
@@ -69,4 +62,3 @@ export const parseProfiles = (text: string, readFile: (path: string) => string):
     subjects: entry.subjects,
     credentials: toCredentials({ ...readSecrets(name, entry, readFile), email: entry.email }),
   }));
-};

@@ -3,7 +3,7 @@ import { Problem } from "../contract/errors.ts";
 import { makeFolder } from "../kit/make-folder.ts";
 import { replacePrivateFile } from "../kit/replace-file.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
-import { Secret } from "../kit/secret.ts";
+import { toSecret } from "../kit/secret.ts";
 import type { Credentials } from "../config/settings.ts";
 import { type Keychain, KeychainError } from "./keychain.ts";
 import type { Renewal } from "../kit/sealed-column.ts";
@@ -66,9 +66,6 @@ type Sealed = z.infer<typeof Sealed>;
 
 const Secrets = z.partialRecord(z.enum(SECRETS), z.string());
 type Secrets = z.infer<typeof Secrets>;
-
-const toSecret = (text: string | undefined): Secret | undefined =>
-  text === undefined ? undefined : new Secret(text);
 
 export const toCredentials = ({
   apiKey,

@@ -16,8 +16,6 @@ const decodePercent = (text: string | undefined): string | undefined => {
   }
 };
 
-const getBaseName = (path: string): string => path.split(/[/\\]/).at(-1) ?? "";
-
 /** Parses the file name of a Content-Disposition header (RFC 6266), without folders. */
 const parseFileName = (disposition: string): string | undefined => {
   const plain = QUOTED.exec(disposition)?.groups?.["name"]?.replace(/\\(.)/g, "$1");
@@ -26,7 +24,7 @@ const parseFileName = (disposition: string): string | undefined => {
     plain ??
     BARE.exec(disposition)?.groups?.["name"] ??
     "";
-  return getBaseName(name).slice(0, MAX_NAME) || undefined;
+  return name.split(/[/\\]/).at(-1)?.slice(0, MAX_NAME) || undefined;
 };
 
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}/;

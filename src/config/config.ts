@@ -3,7 +3,7 @@ import { DEFAULT_HEADER_WORD } from "../kit/header-word.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import { getCode } from "../kit/error.ts";
 import { findProxyFaults, type Proxies, readProxies } from "../kit/proxy.ts";
-import { Secret } from "../kit/secret.ts";
+import { toSecret } from "../kit/secret.ts";
 import { CORE, coreToolsets, RESEARCH, toolsetNames } from "../../tools/toolsets.ts";
 import { Environment, FROM_FILE } from "./environment.ts";
 import { toFilesLocation } from "./files-url.ts";
@@ -83,9 +83,6 @@ export const knownSettings: readonly string[] = [
   ...Object.keys(Environment.shape),
   ...FROM_FILE.map((name) => `${name}_FILE`),
 ];
-
-const toSecret = (text: string | undefined): Secret | undefined =>
-  text === undefined ? undefined : new Secret(text);
 
 /** The settings of the platform. */
 const toPlatformConfig = (env: Environment) => ({

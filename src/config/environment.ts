@@ -16,8 +16,8 @@ import {
   keptDays,
   Key,
   list,
-  MAX_REQUESTS,
   Networks,
+  rateOf,
   refuse,
   Text,
   Toolsets,
@@ -134,8 +134,7 @@ export const Environment = z.object({
   ),
   RECEIVABLES_ANSWER_TOKENS: wholeNumber(
     6_000,
-    1_000,
-    1_000_000,
+    [1_000, 1_000_000],
     "largest size of one tool result, in tokens",
   ),
   RECEIVABLES_LOCAL_AUDIT: optional(
@@ -156,8 +155,7 @@ export const Environment = z.object({
   ),
   RECEIVABLES_REQUEST_SECONDS: wholeNumber(
     30,
-    1,
-    3600,
+    [1, 3600],
     "timeout of one platform request in seconds, including retries",
   ),
   RECEIVABLES_HEADER_WORD: optional(
@@ -167,26 +165,22 @@ export const Environment = z.object({
   ),
   RECEIVABLES_TOKEN_IDLE_SECONDS: wholeNumber(
     900,
-    1,
-    DAY_SECONDS,
+    [1, DAY_SECONDS],
     "seconds after which an unused session ends",
   ),
   RECEIVABLES_TOKEN_LIFETIME_SECONDS: wholeNumber(
     3600,
-    1,
-    7 * DAY_SECONDS,
+    [1, 7 * DAY_SECONDS],
     "seconds after its login or last verification when a session ends",
   ),
   RECEIVABLES_TOKEN_MAX_SECONDS: wholeNumber(
     43_200,
-    1,
-    30 * DAY_SECONDS,
+    [1, 30 * DAY_SECONDS],
     "seconds after its login when a session ends in any case",
   ),
   RECEIVABLES_KEY_INACTIVITY_DAYS: wholeNumber(
     365,
-    1,
-    3650,
+    [1, 3650],
     "days after which an unused API key expires",
   ),
   RECEIVABLES_PUBLIC_URL: optional(
@@ -196,14 +190,12 @@ export const Environment = z.object({
   ),
   RECEIVABLES_DOWNLOAD_SECONDS: wholeNumber(
     3600,
-    1,
-    7 * DAY_SECONDS,
+    [1, 7 * DAY_SECONDS],
     "lifetime of a download URL in seconds",
   ),
   RECEIVABLES_UPLOAD_SECONDS: wholeNumber(
     900,
-    1,
-    DAY_SECONDS,
+    [1, DAY_SECONDS],
     "lifetime of an upload URL in seconds",
   ),
   RECEIVABLES_SCANNER: optional(
@@ -213,40 +205,20 @@ export const Environment = z.object({
   ),
   RECEIVABLES_TENANT_FILE_MIB: wholeNumber(
     10_240,
-    1,
-    1_000_000_000,
+    [1, 1_000_000_000],
     "storage quota of one tenant's files, in MiB: attachments, PDFs of documents, runs",
   ),
-  RECEIVABLES_TOOLS_RATE_MINUTE: wholeNumber(
+  RECEIVABLES_TOOLS_RATE_MINUTE: rateOf(600, "MCP tool calls a minute per caller"),
+  RECEIVABLES_GATEWAY_RATE_MINUTE: rateOf(
     600,
-    0,
-    MAX_REQUESTS,
-    "MCP tool calls a minute per caller; 0 = off",
+    "gateway requests a minute per person, with all their sessions and keys",
   ),
-  RECEIVABLES_GATEWAY_RATE_MINUTE: wholeNumber(
-    600,
-    0,
-    MAX_REQUESTS,
-    "gateway requests a minute per person, with all their sessions and keys; 0 = off",
-  ),
-  RECEIVABLES_LOGIN_RATE_MINUTE: wholeNumber(
+  RECEIVABLES_LOGIN_RATE_MINUTE: rateOf(
     20,
-    0,
-    MAX_REQUESTS,
-    "logins a minute per address, and per person at an address known for them; 0 = off",
+    "logins a minute per address, and per person at an address known for them",
   ),
-  RECEIVABLES_RATE_MINUTE: wholeNumber(
-    1000,
-    0,
-    MAX_REQUESTS,
-    "export requests a minute per tenant; 0 = off",
-  ),
-  RECEIVABLES_RATE_HOUR: wholeNumber(
-    50_000,
-    0,
-    MAX_REQUESTS,
-    "export requests an hour per tenant; 0 = off",
-  ),
+  RECEIVABLES_RATE_MINUTE: rateOf(1000, "export requests a minute per tenant"),
+  RECEIVABLES_RATE_HOUR: rateOf(50_000, "export requests an hour per tenant"),
   RECEIVABLES_EXPORT_RETENTION_DAYS: keptDays(30, "the rows of a completed export run"),
   RECEIVABLES_AUDIT_READS: withDefault(
     z.enum(["mcp", "all"], refuse("must be mcp or all")),

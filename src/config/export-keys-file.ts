@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { Problem } from "../contract/errors.ts";
 import { getMessage } from "../kit/error.ts";
-import { parsePrivateJson } from "../kit/json.ts";
 import type { Log } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import { trimEndOf } from "../kit/text.ts";
-import { readPrivate, readStamp } from "./private-file.ts";
+import { followFile, parsePrivate, readSetFile } from "./private-file.ts";
 
 /** A tenant's key for the export and ingest services, and the platform roles whose people may use it. */
 export type TenantKey = { apiKey: Secret; roles: readonly string[] };
@@ -27,28 +25,15 @@ const Entry = z
 const File = z.record(Text, Entry);
 
 /** Reads the file. @throws {Problem} with every fault, without any value of the file */
-export const readExportKeys = (path: string): TenantKeys => {
-  try {
-    const { data, error } = File.safeParse(parsePrivateJson(readPrivate(path)));
-    if (data === undefined) {
-      const faults = error.issues.map((one) => `${one.path.map(String).join(".")} ${one.message}`);
-      throw new Error(faults.join("; "));
-    }
-    const entries = Object.entries(data).map(([tenantId, { apiKey, apiKeyFile = "", roles }]) => {
+export const readExportKeys = (path: string): TenantKeys =>
+  readSetFile("RECEIVABLES_EXT_API_KEYS_FILE", path, (written) => {
+    const tenants = Object.entries(parsePrivate(File, written));
+    const entries = tenants.map(([tenantId, { apiKey, apiKeyFile = "", roles }]) => {
       const text = apiKey ?? trimEndOf(readFileSync(apiKeyFile, "utf8"), "\r\n");
       return [tenantId, { apiKey: new Secret(text), roles }] as const;
     });
     return new Map(entries);
-  } catch (error) {
-    const why = getMessage(error);
-    throw new Problem(
-      "invalid_request",
-      `RECEIVABLES_EXT_API_KEYS_FILE ${path}: ${why}`,
-      {},
-      error,
-    );
-  }
-};
+  });
 
 /**
  * Returns a function that reads the current keys. A fault at the start is thrown; later ones are logged, and there are
@@ -59,19 +44,15 @@ export const openExportKeys = async (
   log: Log,
 ): Promise<() => Promise<TenantKeys>> => {
   if (path === undefined) return async () => new Map();
-  let stamp = await readStamp(path);
-  let keys = readExportKeys(path);
-  return async () => {
-    const now = await readStamp(path);
-    if (now === stamp) return keys;
-    stamp = now;
+  const readAgain = (): TenantKeys => {
     try {
-      keys = readExportKeys(path);
+      const keys = readExportKeys(path);
       log.info("export_keys.read", { path, tenants: keys.size });
+      return keys;
     } catch (error) {
-      keys = new Map();
-      log.error("export_keys.faults", { path, fault: (error as Problem).message });
+      log.error("export_keys.faults", { path, fault: getMessage(error) });
+      return new Map();
     }
-    return keys;
   };
+  return followFile(path, () => readExportKeys(path), readAgain);
 };

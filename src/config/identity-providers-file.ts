@@ -1,9 +1,7 @@
 import { z } from "zod";
-import { Problem } from "../contract/errors.ts";
 import { getMessage } from "../kit/error.ts";
-import { parsePrivateJson } from "../kit/json.ts";
 import type { Log } from "../kit/log.ts";
-import { readPrivate, readStamp } from "./private-file.ts";
+import { followFile, parsePrivate, readSetFile } from "./private-file.ts";
 import { isPlainUrl } from "./setting-kinds.ts";
 
 const Text = z.string().min(1).max(512);
@@ -27,21 +25,10 @@ const File = z
 export type IdentityProviderSettings = z.output<typeof Provider>;
 
 /** Reads the file. @throws {Problem} with every fault */
-export const readIdentityProviders = (path: string): IdentityProviderSettings[] => {
-  try {
-    const { data, error } = File.safeParse(parsePrivateJson(readPrivate(path)));
-    if (data !== undefined) return data;
-    const faults = error.issues.map((one) => `${one.path.map(String).join(".")} ${one.message}`);
-    throw new Error(faults.join("; "));
-  } catch (error) {
-    throw new Problem(
-      "invalid_request",
-      `RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE ${path}: ${getMessage(error)}`,
-      {},
-      error,
-    );
-  }
-};
+export const readIdentityProviders = (path: string): IdentityProviderSettings[] =>
+  readSetFile("RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE", path, (text) =>
+    parsePrivate(File, text),
+  );
 
 /**
  * Returns a function that reads the current identity providers. A fault at the start is thrown; later ones are logged,
@@ -51,19 +38,15 @@ export const openIdentityProviders = async (
   path: string,
   log: Log,
 ): Promise<() => Promise<readonly IdentityProviderSettings[]>> => {
-  let stamp = await readStamp(path);
-  let providers = readIdentityProviders(path);
-  return async () => {
-    const now = await readStamp(path);
-    if (now === stamp) return providers;
-    stamp = now;
+  const readAgain = (): IdentityProviderSettings[] => {
     try {
-      providers = readIdentityProviders(path);
+      const providers = readIdentityProviders(path);
       log.info("identity_providers.read", { path, providers: providers.length });
+      return providers;
     } catch (error) {
-      providers = [];
       log.error("identity_providers.faults", { path, fault: getMessage(error) });
+      return [];
     }
-    return providers;
   };
+  return followFile(path, () => readIdentityProviders(path), readAgain);
 };

@@ -15,7 +15,11 @@ export const Flag = z.stringbool({
   error: "must be true or false",
 });
 
-export const wholeNumber = (fallback: number, min: number, max: number, meaning: string) => {
+export const wholeNumber = (
+  fallback: number,
+  [min, max]: readonly [min: number, max: number],
+  meaning: string,
+) => {
   const message = `must be a whole number from ${min} to ${max}`;
   return z
     .string()
@@ -27,7 +31,7 @@ export const wholeNumber = (fallback: number, min: number, max: number, meaning:
 };
 
 export const keptDays = (fallback: number, what: string) =>
-  wholeNumber(fallback, 1, 36_500, `days for which ${what} are stored`);
+  wholeNumber(fallback, [1, 36_500], `days for which ${what} are stored`);
 
 export const isPlainUrl = (text: string): boolean => {
   if (!URL.canParse(text)) return false;
@@ -68,7 +72,10 @@ export const Key = Text.regex(
   "must be a key of printable ASCII without spaces",
 );
 export const DAY_SECONDS = 86_400;
-export const MAX_REQUESTS = 1_000_000_000;
+
+/** So many requests in a time. */
+export const rateOf = (fallback: number, what: string) =>
+  wholeNumber(fallback, [0, 1_000_000_000], `${what}; 0 = off`);
 
 export const Networks = list.refine(
   (networks) => networks.every(isNetwork),

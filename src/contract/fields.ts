@@ -38,6 +38,13 @@ export const RecordId = nonEmptyText(128);
 export const alternative = <T>(schema: z.ZodType<T, T>) =>
   schema.nullish().transform((value) => value ?? undefined);
 
+/** The fault of a body without a field that is only optional if others are sent. */
+export const requiredUnless = (field: string, others: string) => ({
+  error: `is required unless ${others} is sent`,
+  path: [field],
+  params: { code: "required" },
+});
+
 // Printable characters except the path separator. URL parsers drop the segments "." and "..", so a record with such a
 // code could be neither read nor deleted.
 const CODE = /^(?!\.{1,2}$)[^/\p{C}\p{Zl}\p{Zp}]+$/u;

@@ -9,20 +9,15 @@ export const IngestNumber = RecordNumber.refine((value) => !/\p{Cc}/u.test(value
   params: { code: "format" },
 });
 
-export const CurrencyCode = z
-  .string()
-  .regex(/^[A-Z]{3}$/, "must be an ISO 4217 code such as USD")
-  .meta({ description: "such as USD" });
+const codeOf = (standard: string, form: RegExp, example: string) =>
+  z
+    .string()
+    .regex(form, `must be an ISO ${standard} code such as ${example}`)
+    .meta({ description: `such as ${example}` });
 
-export const LanguageCode = z
-  .string()
-  .regex(/^[a-z]{2}$/, "must be an ISO 639-1 code such as en")
-  .meta({ description: "such as en" });
-
-export const CountryCode = z
-  .string()
-  .regex(/^[A-Z]{2}$/, "must be an ISO 3166-1 alpha-2 code such as US")
-  .meta({ description: "such as US" });
+export const CurrencyCode = codeOf("4217", /^[A-Z]{3}$/, "USD");
+export const LanguageCode = codeOf("639-1", /^[a-z]{2}$/, "en");
+export const CountryCode = codeOf("3166-1 alpha-2", /^[A-Z]{2}$/, "US");
 
 // Regular expressions only: nested zod schemas are measurably slower.
 const DAY = z.regexes.date;

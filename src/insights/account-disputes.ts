@@ -11,6 +11,14 @@ import { readReopened } from "./matching-disputes.ts";
 import { readDisputes } from "./read-disputes.ts";
 import { type Moment, standAt, type Standing } from "./standing.ts";
 
+/** The figures of one part of an account, with what limits them. */
+export type AccountFigures = {
+  figures: Fields;
+  /** Why not all was read. */
+  stopped: string | undefined;
+  notes: readonly string[];
+};
+
 const LARGEST = 5;
 const OPEN = 0;
 const CLOSED = 1;
@@ -71,7 +79,7 @@ export const readAccountDisputes = async (
   context: InsightContext,
   accountNumber: string,
   asOf: Moment,
-): Promise<{ figures: Fields; stopped: string | undefined; notes: string[] }> => {
+): Promise<AccountFigures> => {
   const all: Dispute[] = [];
   const args = { AccountNumber: accountNumber };
   const reopened = await readReopened(context, asOf);

@@ -2,6 +2,7 @@ import { findAgeBucket, listOverdueKeys, parseDay } from "../contract/insights/c
 import { contract } from "../contract/index.ts";
 import { describeBases } from "../contract/insights/past-balances.ts";
 import type { Document } from "../contract/operations/documents.ts";
+import type { AccountFigures } from "./account-disputes.ts";
 import { readPapers, readPaperPayments } from "./account-papers.ts";
 import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { sumManyByCurrency } from "./currency-totals.ts";
@@ -9,8 +10,8 @@ import { balanceOf, daysPastDue } from "./documents.ts";
 import { selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { countBases, type Paper, type Stand, standPaperAt } from "./past-balances.ts";
-import { type Page, readPages } from "./read-pages.ts";
-import { attemptPart, type Part } from "./read-part.ts";
+import { readByCursor } from "./read-pages.ts";
+import { absent, attemptPart, type Part } from "./read-part.ts";
 import { toDay, withoutNulls } from "./brief.ts";
 import type { Moment } from "./standing.ts";
 
@@ -20,11 +21,9 @@ const PAGE_ROWS = 1000;
 const OLDEST = 5;
 const BUCKETS = [0, 30, 60, 90];
 
-const NO_LIST = {
-  available: false,
-  reason: "This platform does not list documents; documents_get reads one by its number.",
-  isAbsent: true,
-} as const;
+const NO_LIST = absent(
+  "This platform does not list documents; documents_get reads one by its number.",
+);
 
 /** The open part of a document. */
 type Open = {
@@ -78,26 +77,19 @@ const toFigures = async (all: readonly Open[]): Promise<Fields> => {
 const readAll = async (context: InsightContext, accountNumber: string) => {
   const all: Document[] = [];
   const maxRows = context.limits.documents;
-  const load = async (cursor?: string): Promise<Page<Document>> => {
-    const { output } = await context.call(documents.list, {
+  const load = (cursor: string | undefined) =>
+    context.call(documents.list, {
       account_number: accountNumber,
       status: "open",
       sort: "due_date",
       limit: Math.min(PAGE_ROWS, maxRows),
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor,
     });
-    const { data, pagination } = output;
-    const after = pagination.cursor;
-    return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
-  };
-  const source = { first: () => load(), maxRows, noun: "documents" };
   const take = (rows: readonly Document[]): Promise<void> =>
     forEachInTurns(rows, (row) => void all.push(row));
-  const { stopped } = await readPages(context, { ...source, take });
+  const { stopped } = await readByCursor(context, load, { maxRows, noun: "documents", take });
   return { all, stopped };
 };
-
-type OpenDocuments = { figures: Fields; stopped: string | undefined; notes: readonly string[] };
 
 /** Whether the balance of a document at a moment follows from its payments. */
 const needsPayments = ({ balances }: Paper, { at }: Moment): boolean =>
@@ -107,7 +99,7 @@ const readPast = async (
   context: InsightContext,
   accountNumber: string,
   asOf: Moment,
-): Promise<OpenDocuments> => {
+): Promise<AccountFigures> => {
   const { papers, stopped, notes } = await readPapers(context, accountNumber);
   const unpaid = await readPaperPayments(
     context,
@@ -137,7 +129,7 @@ export const readOpenDocuments = async (
   context: InsightContext,
   accountNumber: string,
   asOf: Moment,
-): Promise<Part<OpenDocuments>> => {
+): Promise<Part<AccountFigures>> => {
   if (!context.extensions.has(documents.list.id)) return { refused: NO_LIST };
   return attemptPart(context, documents.list, async () => {
     if (asOf.isPast) return readPast(context, accountNumber, asOf);

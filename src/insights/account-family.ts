@@ -5,7 +5,7 @@ import type { Account } from "../contract/operations/accounts.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { asItStood, summarizeDisputes } from "./account-disputes.ts";
+import { type AccountFigures, asItStood, summarizeDisputes } from "./account-disputes.ts";
 import { readAccountPayments } from "./account-payments.ts";
 import { withoutNulls } from "./brief.ts";
 import { type Family, readFamily } from "./families.ts";
@@ -13,7 +13,14 @@ import { callSummary, canSummarize, type Fields, type InsightContext } from "./i
 import { readReopened } from "./matching-disputes.ts";
 import { readDisputes } from "./read-disputes.ts";
 import { type Moment, standAt } from "./standing.ts";
-import { attemptPart, type Part, showPart, toUnavailable, type Unavailable } from "./read-part.ts";
+import {
+  absent,
+  attemptPart,
+  type Part,
+  showPart,
+  toUnavailable,
+  type Unavailable,
+} from "./read-part.ts";
 
 const { disputes, documents, payments } = contract;
 
@@ -26,11 +33,9 @@ const CONCURRENT = 8;
 /** The groups that one summary gives. */
 const GROUPS = 200;
 
-const NOT_ADDED = {
-  available: false,
-  reason: "This platform does not add up the documents of a parent and everything below it.",
-  isAbsent: true,
-} as const;
+const NOT_ADDED = absent(
+  "This platform does not add up the documents of a parent and everything below it.",
+);
 
 type Owed = {
   byAccount: ReadonlyMap<string, CurrencyTotal[]>;
@@ -78,14 +83,12 @@ const readOwed = async (
   });
 };
 
-type Figures = { figures: Fields; notes: readonly string[]; stopped: string | undefined };
-
 /** Adds up the disputes of the family where the platform does. */
 const summarizeFamily = async (
   context: InsightContext,
   accountNumber: string,
   asOf: Moment,
-): Promise<Figures> => {
+): Promise<AccountFigures> => {
   const read = (status: "Open" | "Closed") =>
     callSummary(context, disputes.summary, {
       parentAccountNumber: [accountNumber],
@@ -109,7 +112,7 @@ const addUpMembers = async (
   context: InsightContext,
   numbers: readonly string[],
   asOf: Moment,
-): Promise<Figures> => {
+): Promise<AccountFigures> => {
   const all: Dispute[] = [];
   const reopened = await readReopened(context, asOf);
   const read = (accountNumber: string) =>
@@ -134,7 +137,7 @@ const readFamilyDisputes = (
   accountNumber: string,
   numbers: readonly string[],
   asOf: Moment,
-): Promise<Part<Figures>> => {
+): Promise<Part<AccountFigures>> => {
   const canAsk = canSummarize(context, disputes.summary, { parentAccountNumber: [accountNumber] });
   return attemptPart(context, disputes.list, () =>
     canAsk ? summarizeFamily(context, accountNumber, asOf) : addUpMembers(context, numbers, asOf),
@@ -145,7 +148,7 @@ const readFamilyPayments = async (
   context: InsightContext,
   numbers: readonly string[],
   asOf: Moment,
-): Promise<Figures> => {
+): Promise<AccountFigures> => {
   const read = await readAccountPayments(context, numbers.slice(0, MOST_NAMED), asOf);
   const more = numbers.length - MOST_NAMED;
   const notes = more > 0 ? [`The payments of ${more} further accounts were not read.`] : [];

@@ -6,7 +6,7 @@ import { Problem } from "../contract/errors.ts";
 import type { AccountWithNotes } from "../contract/operations/accounts.ts";
 import { DAY, formatDay } from "../kit/clock.ts";
 import { readFamilyOverview } from "./account-family.ts";
-import { readAccountDisputes } from "./account-disputes.ts";
+import { type AccountFigures, readAccountDisputes } from "./account-disputes.ts";
 import { readOpenDocuments } from "./account-documents.ts";
 import { readAccountPayments } from "./account-payments.ts";
 import { cutText, withoutNulls } from "./brief.ts";
@@ -69,15 +69,7 @@ const showNotes = (part: Part<AccountWithNotes>, { calendar }: InsightContext) =
 const PAST =
   "Documents, disputes and payments are those of that day; account, credit and notes are those of now.";
 
-type Figures = { figures: Fields; stopped: string | undefined; notes?: readonly string[] };
-
-const figuresOf = ({ figures }: Figures): Fields => figures;
-
-const stoppedIn = (part: Part<Figures>): string[] =>
-  part.refused === undefined && part.value.stopped !== undefined ? [part.value.stopped] : [];
-
-const notesOf = (part: Part<Figures>): readonly string[] =>
-  part.refused === undefined ? (part.value.notes ?? []) : [];
+const figuresOf = ({ figures }: AccountFigures): Fields => figures;
 
 const CREDIT_DAYS = 730;
 
@@ -116,9 +108,10 @@ const readOwnFigures = async (context: InsightContext, accountNumber: string, as
     attemptPart(context, disputes.list, () => readAccountDisputes(context, accountNumber, asOf)),
     attemptPart(context, payments.query, () => readAccountPayments(context, [accountNumber], asOf)),
   ]);
+  const read = [documents, disputed, paid].flatMap((part) => ("value" in part ? [part.value] : []));
   return {
-    stopped: [documents, disputed, paid].flatMap(stoppedIn),
-    notes: [documents, disputed, paid].flatMap(notesOf),
+    stopped: read.flatMap(({ stopped }) => stopped ?? []),
+    notes: read.flatMap(({ notes }) => notes),
     isPartial: false,
     item: {
       openDocuments: showPart(documents, figuresOf),

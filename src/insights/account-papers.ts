@@ -9,9 +9,9 @@ import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { askClosure } from "./document-reader.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Paper } from "./past-balances.ts";
-import type { Row } from "./payment-measures.ts";
+import { numberOf, type Row, textOf } from "./payment-measures.ts";
 import { readDisputes } from "./read-disputes.ts";
-import { type Page, readPages } from "./read-pages.ts";
+import { readByCursor } from "./read-pages.ts";
 import { attemptPart, readPart } from "./read-part.ts";
 import { readPayments } from "./read-payments.ts";
 
@@ -85,21 +85,16 @@ const listPapers = async (context: InsightContext, accountNumber: string): Promi
   const papers: Paper[] = [];
   const hasHistory = context.extensions.has(HISTORY);
   const maxRows = context.limits.documents;
-  const load = async (cursor?: string): Promise<Page<ListedDocument>> => {
-    const { output } = await context.call(documents.list, {
+  const load = (cursor: string | undefined) =>
+    context.call(documents.list, {
       account_number: accountNumber,
       limit: Math.min(PAGE_ROWS, maxRows),
       ...(hasHistory ? { history: true } : {}),
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor,
     });
-    const { data, pagination } = output;
-    const after = pagination.cursor;
-    return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
-  };
   const take = (rows: readonly ListedDocument[]): Promise<void> =>
     forEachInTurns(rows, (row) => void papers.push(toPaper(row)));
-  const source = { first: () => load(), maxRows, noun: "documents", take };
-  const { stopped } = await readPages(context, source);
+  const { stopped } = await readByCursor(context, load, { maxRows, noun: "documents", take });
   const notes = hasHistory ? [] : [NOTES.noHistory, NOTES.noClosing];
   return { papers, stopped: stopped === undefined ? [] : [stopped], notes };
 };
@@ -115,9 +110,6 @@ const PAYMENT_FIELDS = [
   "applicationStatus",
   "matchMethod",
 ];
-
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** Finds the documents that payments and disputes of an account name. */
 const findNumbers = async (context: InsightContext, accountNumber: string) => {

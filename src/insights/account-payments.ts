@@ -1,9 +1,10 @@
 import { formatDayNumber } from "../contract/insights/calendar.ts";
 import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
+import type { AccountFigures } from "./account-disputes.ts";
 import { sumManyByCurrency } from "./currency-totals.ts";
-import { selectItemsOf } from "./groups.ts";
+import { addToList, selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import type { Row } from "./payment-measures.ts";
+import { numberOf, type Row, textOf } from "./payment-measures.ts";
 import {
   countReceived,
   dateOf,
@@ -32,13 +33,8 @@ const FIELDS = [
   "matchMethod",
 ];
 
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
-
 const amountOf = ({ paymentAmount }: Row): number =>
   typeof paymentAmount === "number" ? paymentAmount : -Infinity;
-
-const isRecent = (row: Row, since: string): boolean => dateOf(row) >= since;
 
 const paymentOf = (row: Row, place: number): unknown => row["paymentId"] ?? place;
 
@@ -70,11 +66,7 @@ const sumField = async (rows: Iterable<Row>, field: string) =>
 /** Returns the short payments that stand; a return undoes rows of its own document. */
 const selectShort = async (rows: readonly Row[]): Promise<Row[]> => {
   const byDocument = new Map<unknown, Row[]>();
-  await forEachInTurns(rows, (row) => {
-    const own = byDocument.get(row["documentNumber"]);
-    if (own === undefined) byDocument.set(row["documentNumber"], [row]);
-    else own.push(row);
-  });
+  await forEachInTurns(rows, (row) => addToList(byDocument, row["documentNumber"], row));
   const standing = new Set<Row>();
   await forEachInTurns(byDocument.values(), (own) => {
     for (const row of selectStanding(own)) standing.add(row);
@@ -145,7 +137,7 @@ export const readAccountPayments = async (
   context: InsightContext,
   accountNumbers: readonly string[],
   { at, isPast }: Moment,
-): Promise<{ figures: Fields; stopped: string | undefined; notes: string[] }> => {
+): Promise<AccountFigures> => {
   const rows: Row[] = [];
   const query = {
     source: "cashapp" as const,
@@ -161,7 +153,7 @@ export const readAccountPayments = async (
   const { stopped } = await readPayments(context, query, (page) =>
     forEachInTurns(page, (row) => {
       if (isPast && dateOf(row) > until) return;
-      if (isRecent(row, since)) rows.push(row);
+      if (dateOf(row) >= since) rows.push(row);
       else if (dateOf(row) === "") undated += 1;
       else before.add(row);
     }),

@@ -3,11 +3,12 @@ import { z } from "zod";
 import { requiredText } from "../contract/fields.ts";
 import { Currency, Day, Flag, ItemLimit } from "../contract/insights/arguments.ts";
 import { describeBases } from "../contract/insights/past-balances.ts";
-import { ExactNumber, toExactNumber } from "../contract/insights/result.ts";
+import { ExactNumber } from "../contract/insights/result.ts";
 import { contract } from "../contract/index.ts";
 import { Problem } from "../contract/errors.ts";
 import { readPapers, readPaperPayments } from "./account-papers.ts";
 import { omitNulls } from "./brief.ts";
+import { formatTotal } from "./decimal.ts";
 import { readFamily } from "./families.ts";
 import { findOneAccount } from "./find-accounts.ts";
 import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
@@ -137,8 +138,8 @@ type Balanced = { line: Line; balance: Big };
 const showLine = ({ line: { amount, ...line }, balance }: Balanced) =>
   omitNulls({
     ...line,
-    amount: toExactNumber(amount.toFixed()),
-    balance: toExactNumber(balance.toFixed()),
+    amount: formatTotal(amount),
+    balance: formatTotal(balance),
   });
 
 /** Lists the lines of a currency with their running balance; what they do not explain is one line at the end. */
@@ -218,8 +219,6 @@ const Balances = z.object({
   disputed: ExactNumber.nullable().meta({ description: "in open disputes at the end of `to`" }),
 });
 
-const exact = (amount: Big) => toExactNumber(amount.toFixed());
-
 /** A statement of an account: what it owed before and after a time, and each line between that adds up to it. */
 export const accountStatement = defineInsight({
   name: "account_statement",
@@ -265,16 +264,16 @@ export const accountStatement = defineInsight({
       currencyTotals: shown.map(([code, { count, closing }]) => ({
         currencyCode: code,
         count,
-        amount: exact(closing),
+        amount: formatTotal(closing),
       })),
       itemsTotal: lines.length,
       accountNumber: found.hit.accountNumber,
       accountName: found.hit.name,
       balances: shown.map(([code, total]) => ({
         currencyCode: code,
-        openingBalance: exact(total.opening),
-        closingBalance: exact(total.closing),
-        disputed: disputed.isKnown ? exact(total.disputed) : null,
+        openingBalance: formatTotal(total.opening),
+        closingBalance: formatTotal(total.closing),
+        disputed: disputed.isKnown ? formatTotal(total.disputed) : null,
       })),
       notes: [
         ...stopped,

@@ -9,6 +9,7 @@ import type { ArgsOf, OutputOf } from "../contract/operation.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import type { InsightContext } from "./insight.ts";
+import type { Listed } from "./read-pages.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 
 const { audit_logs: auditLogs } = contract;
@@ -18,16 +19,16 @@ const DONE = 200;
 
 /** Reads pages until the last one, or until so many were read. */
 export const readUntil = async <T>(
-  load: (cursor: string | undefined) => Promise<{ data: readonly T[]; cursor: string | null }>,
+  load: (cursor: string | undefined) => Promise<Listed<T>>,
   most: number,
 ): Promise<{ rows: T[]; isCut: boolean }> => {
   const rows: T[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < most; page += 1) {
-    const read = await load(cursor);
-    rows.push(...read.data);
-    if (read.cursor === null || read.cursor === cursor) return { rows, isCut: false };
-    ({ cursor } = read);
+    const { data, pagination } = (await load(cursor)).output;
+    rows.push(...data);
+    if (pagination.cursor === null || pagination.cursor === cursor) return { rows, isCut: false };
+    ({ cursor } = pagination);
   }
   return { rows, isCut: true };
 };
@@ -40,11 +41,7 @@ export const readEntries = (
   args: Omit<ArgsOf<typeof auditLogs.list>, "limit" | "cursor">,
   mostPages: number,
 ): Promise<{ rows: Entry[]; isCut: boolean }> =>
-  readUntil(async (cursor) => {
-    const reply = await call(auditLogs.list, { ...args, limit: PAGE_ROWS, cursor });
-    const { data, pagination } = reply.output;
-    return { data, cursor: pagination.cursor };
-  }, mostPages);
+  readUntil((cursor) => call(auditLogs.list, { ...args, limit: PAGE_ROWS, cursor }), mostPages);
 
 /** A reopening with its time. */
 export type DatedReopening = Reopening & { at: number };

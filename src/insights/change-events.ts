@@ -158,21 +158,15 @@ const listUpdates = (dispute: Dispute, entry: Entry): ChangeEvent[] => {
   const base = { at, by: facts.actor, disputes: [dispute] };
   const fields = listOtherFields(entry);
   const isUnknown = action === "dispute.updated" && facts.changed === undefined;
-  return [
-    ...(action === "dispute.reopened" ? [{ ...base, kind: "reopened" as const }] : []),
-    ...(facts.formerAssigneeId === undefined
-      ? []
-      : [
-          {
-            ...base,
-            kind: "reassigned" as const,
-            facts: { from: facts.formerAssigneeId, to: facts.assigneeId ?? "" },
-          },
-        ]),
-    ...(isUnknown || fields.length > 0
-      ? [{ ...base, kind: "changed" as const, facts: fields.length === 0 ? {} : { fields } }]
-      : []),
-  ];
+  const events: ChangeEvent[] = [];
+  if (action === "dispute.reopened") events.push({ ...base, kind: "reopened" });
+  if (facts.formerAssigneeId !== undefined) {
+    const { formerAssigneeId: from, assigneeId: to = "" } = facts;
+    events.push({ ...base, kind: "reassigned", facts: { from, to } });
+  }
+  if (fields.length > 0) events.push({ ...base, kind: "changed", facts: { fields } });
+  else if (isUnknown) events.push({ ...base, kind: "changed", facts: {} });
+  return events;
 };
 
 const CONTENTS = { dispute_note: "note", dispute_attachment: "file" } as const;
@@ -219,17 +213,11 @@ export const listDisputeEvents = (
     ...ends.map((end): ChangeEvent => ({ ...base, ...end })),
     ...entries.flatMap((entry) => listUpdates(dispute, entry)),
     ...listContents(dispute, entries),
-    ...(isUnexplained(dispute, entries, ends)
-      ? [
-          {
-            ...base,
-            kind: "changed" as const,
-            at: Date.parse(dispute.updateDate),
-            by: dispute.updateUser,
-          },
-        ]
-      : []),
   ];
+  if (isUnexplained(dispute, entries, ends)) {
+    const at = Date.parse(dispute.updateDate);
+    events.push({ ...base, kind: "changed", at, by: dispute.updateUser });
+  }
   return events.filter(({ at }) => at >= from && at <= to);
 };
 

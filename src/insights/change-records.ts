@@ -39,11 +39,9 @@ const readExtension = async (
   { from, to }: Span,
   actions?: Action[],
 ): Promise<Changes> => {
-  const { rows, isCut } = await readUntil(async (cursor) => {
-    const args = { since: formatTimestamp(from), until: formatTimestamp(to), actions, cursor };
-    const { data, pagination } = (await call(disputes.changes, args)).output;
-    return { data, cursor: pagination.cursor };
-  }, MOST_PAGES);
+  const args = { since: formatTimestamp(from), until: formatTimestamp(to), actions };
+  const load = (cursor: string | undefined) => call(disputes.changes, { ...args, cursor });
+  const { rows, isCut } = await readUntil(load, MOST_PAGES);
   return { changes: rows, isCut };
 };
 

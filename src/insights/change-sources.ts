@@ -8,6 +8,8 @@ import type { ExportRun } from "../contract/operations/export-runs.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import type { ChangeEvent } from "./change-events.ts";
 import type { Span } from "./change-records.ts";
+import { isDecided } from "./credit-queue.ts";
+import { addToList } from "./groups.ts";
 import type { InsightContext } from "./insight.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 import { type PaymentQuery, readPayments } from "./read-payments.ts";
@@ -95,10 +97,7 @@ export const readPaymentEvents = (
     const { stopped } = await readPayments(context, query, (page) =>
       forEachInTurns(page as unknown as readonly PaymentRow[], (row) => {
         if (disputesOn(String(row.documentNumber ?? "")).length === 0) return;
-        const key = JSON.stringify([row.paymentId, row.documentNumber]);
-        const group = groups.get(key) ?? [];
-        groups.set(key, group);
-        group.push(row);
+        addToList(groups, JSON.stringify([row.paymentId, row.documentNumber]), row);
       }),
     );
     const events: ChangeEvent[] = [];
@@ -114,28 +113,20 @@ export const readPaymentEvents = (
     };
   });
 
-const isDecided = ({ applicationStatus }: CreditApplication): boolean =>
-  applicationStatus.type.startsWith("Closed");
-
 const toCredit = (one: CreditApplication): ChangeEvent[] => {
   const { applicationId, company, applicantSubmitDate, applicationStatus } = one;
   const facts = { applicationId, company: company.name };
-  const base = { disputes: [], facts };
-  return [
-    ...(applicantSubmitDate === null
-      ? []
-      : [{ ...base, kind: "creditSubmitted" as const, at: Date.parse(applicantSubmitDate) }]),
-    ...(isDecided(one)
-      ? [
-          {
-            ...base,
-            facts: { ...facts, status: applicationStatus.title },
-            kind: "creditDecided" as const,
-            at: Date.parse(applicationStatus.statusDate),
-          },
-        ]
-      : []),
-  ];
+  const events: ChangeEvent[] = [];
+  if (applicantSubmitDate !== null) {
+    const at = Date.parse(applicantSubmitDate);
+    events.push({ kind: "creditSubmitted", at, disputes: [], facts });
+  }
+  if (isDecided(one)) {
+    const { title: status, statusDate } = applicationStatus;
+    const at = Date.parse(statusDate);
+    events.push({ kind: "creditDecided", at, disputes: [], facts: { ...facts, status } });
+  }
+  return events;
 };
 
 /** The operation counts the days of UTC: those around the tenant's days have every application of these. */

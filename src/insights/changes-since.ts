@@ -28,7 +28,7 @@ import {
 import { sumInTurns } from "./currency-totals.ts";
 import { isPart, resolveNames } from "./dispute-names.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
-import { selectItemsOf } from "./groups.ts";
+import { addToList, selectItemsOf } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { readAssigneeNames, readNames } from "./people-names.ts";
 import type { Part } from "./read-part.ts";
@@ -76,11 +76,7 @@ const hasAny = (kinds: Kinds, some: readonly ChangeKind[]): boolean =>
 /** Groups disputes by their document. */
 const indexByDocument = async (known: Iterable<Dispute>) => {
   const onDocument = new Map<string, Dispute[]>();
-  await forEachInTurns(known, (dispute) => {
-    const own = onDocument.get(dispute.documentNumber);
-    if (own === undefined) onDocument.set(dispute.documentNumber, [dispute]);
-    else own.push(dispute);
-  });
+  await forEachInTurns(known, (one) => addToList(onDocument, one.documentNumber, one));
   return (documentNumber: string): readonly Dispute[] => onDocument.get(documentNumber) ?? [];
 };
 
@@ -88,10 +84,7 @@ const groupEntries = async (entries: readonly Entry[]): Promise<Map<string, Entr
   const groups = new Map<string, Entry[]>();
   await forEachInTurns(entries, (entry) => {
     const id = entry.action.startsWith("document.") ? undefined : disputeIdOf(entry);
-    if (id === undefined) return;
-    const own = groups.get(id);
-    if (own === undefined) groups.set(id, [entry]);
-    else own.push(entry);
+    if (id !== undefined) addToList(groups, id, entry);
   });
   return groups;
 };

@@ -6,7 +6,7 @@ import { askClosure } from "./document-reader.ts";
 import { balanceOf, originalAmountOf } from "./documents.ts";
 import { findOneAccount } from "./find-accounts.ts";
 import type { InsightContext } from "./insight.ts";
-import { type Page, readPages } from "./read-pages.ts";
+import { readByCursor } from "./read-pages.ts";
 import { attemptPart, readPart } from "./read-part.ts";
 import { readPayments } from "./read-payments.ts";
 import { selectStanding } from "./standing-payments.ts";
@@ -104,18 +104,13 @@ const readOfAccount = async (
 ): Promise<{ found: Candidate[]; notes: string[] }> => {
   const found: Candidate[] = [];
   const maxRows = context.limits.documents;
-  const load = async (cursor?: string): Promise<Page<DocumentWithClosing>> => {
-    const { data, pagination } = (
-      await context.call(documents.list, {
-        account_number: accountNumber,
-        limit: Math.min(PAGE_ROWS, maxRows),
-        ...askClosure(context, documents.list),
-        ...(cursor === undefined ? {} : { cursor }),
-      })
-    ).output;
-    const after = pagination.cursor;
-    return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
-  };
+  const load = (cursor: string | undefined) =>
+    context.call(documents.list, {
+      account_number: accountNumber,
+      limit: Math.min(PAGE_ROWS, maxRows),
+      ...askClosure(context, documents.list),
+      cursor,
+    });
   const take = (rows: readonly DocumentWithClosing[]): Promise<void> =>
     forEachInTurns(rows, (one) => {
       const own = [balanceOf(one).amount, originalAmountOf(one)].filter(
@@ -125,8 +120,10 @@ const readOfAccount = async (
         found.push({ document: one, amounts: new Set(own) });
       }
     });
-  const source = { first: () => load(), maxRows, noun: `documents of ${accountNumber}`, take };
-  const part = await attemptPart(context, documents.list, () => readPages(context, source));
+  const source = { maxRows, noun: `documents of ${accountNumber}`, take };
+  const part = await attemptPart(context, documents.list, () =>
+    readByCursor(context, load, source),
+  );
   if (part.refused !== undefined) {
     return {
       found,

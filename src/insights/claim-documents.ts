@@ -3,6 +3,7 @@ import { isSameNumber, toNumberKey } from "../contract/number-key.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { askClosure } from "./document-reader.ts";
+import { addToList } from "./groups.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
 import { readInAnyCase } from "./spellings.ts";
@@ -25,11 +26,7 @@ const listNumbers = (one: DocumentWithClosing): string[] =>
 const indexByKey = (known: readonly DocumentWithClosing[]) => {
   const byKey = new Map<string, DocumentWithClosing[]>();
   for (const one of known) {
-    for (const key of new Set(listNumbers(one).map(toNumberKey))) {
-      const own = byKey.get(key);
-      if (own === undefined) byKey.set(key, [one]);
-      else own.push(one);
-    }
+    for (const key of new Set(listNumbers(one).map(toNumberKey))) addToList(byKey, key, one);
   }
   return byKey;
 };

@@ -69,7 +69,7 @@ export const readReasons = async (
 ): Promise<{ reasons: readonly Reason[]; notes: string[] }> => {
   const part = await readPart(context, contract.reasons.list, {});
   return part.refused === undefined
-    ? { reasons: part.value.filter(({ active }) => active), notes: [] }
+    ? { reasons: part.value, notes: [] }
     : { reasons: [], notes: [`No reason is proposed: ${part.refused.reason}`] };
 };
 

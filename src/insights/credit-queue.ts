@@ -17,7 +17,7 @@ const day = (words: string) =>
   Day.optional().meta({ description: `status date, YYYY-MM-DD; ${words}` });
 
 /** Types of a decided or ended application begin so. */
-const isClosed = ({ applicationStatus }: CreditApplication): boolean =>
+export const isDecided = ({ applicationStatus }: CreditApplication): boolean =>
   applicationStatus.type.startsWith("Closed");
 
 const lacking = (kind: string, submitted: string, requested: string): string[] => {
@@ -138,7 +138,7 @@ export const creditQueue = defineInsight({
     const filter = toPeriod(evaluatedAt, startDate, endDate);
     const { skip } = context;
     const applications = await readApplications(context, filter);
-    const waiting = applications.filter((one) => !isClosed(one)).toSorted(byAge);
+    const waiting = applications.filter((one) => !isDecided(one)).toSorted(byAge);
     return {
       asOf: formatTimestamp(evaluatedAt.at),
       filter,

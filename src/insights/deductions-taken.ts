@@ -2,48 +2,19 @@ import Big from "big.js";
 import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
+import { DEDUCTION_FIELDS, type DeductionRow } from "./deduction-match.ts";
 import { fold } from "./dispute-names.ts";
 import { addToDocument } from "./explained-deductions.ts";
+import { addToList } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readPayments } from "./read-payments.ts";
 import { createLeftOutRows, isReversal, selectStanding } from "./standing-payments.ts";
 
-/** The fields of a row of cash application that tell what it left out. */
-type Row = {
-  paymentId: string | null;
-  paymentDate: string | null;
-  accountNumber: string | null;
-  accountName: string | null;
-  documentNumber: string | null;
-  currencyCode: string | null;
-  appliedAmount: number | null;
-  invoiceAmount: number | null;
-  discountTaken: number | null;
-  deductionAmount: number | null;
-  deductionReasonCode: string | null;
-  shortPay: boolean | null;
-  applicationStatus: string | null;
-  matchMethod: string | null;
-  remittanceText: string | null;
-};
+const MORE_FIELDS = ["accountNumber", "accountName", "remittanceText"] as const;
+const FIELDS = [...DEDUCTION_FIELDS, ...MORE_FIELDS];
 
-const FIELDS = [
-  "paymentId",
-  "paymentDate",
-  "accountNumber",
-  "accountName",
-  "documentNumber",
-  "currencyCode",
-  "appliedAmount",
-  "invoiceAmount",
-  "discountTaken",
-  "deductionAmount",
-  "deductionReasonCode",
-  "shortPay",
-  "applicationStatus",
-  "matchMethod",
-  "remittanceText",
-] as const satisfies readonly (keyof Row)[];
+/** The fields of a row of cash application that tell what it left out. */
+type Row = DeductionRow & Record<(typeof MORE_FIELDS)[number], string | null>;
 
 /** The amount that a payment left out of a document: the deduction, else the unpaid part of a short payment. */
 export type Deduction = {
@@ -142,12 +113,10 @@ const isSelected = (conditions: Conditions, row: Filtered): boolean => {
 type RowsByDocument = Map<string | null, Row[]>;
 
 const readRows = (context: InsightContext, filters: Fields, rows: RowsByDocument) =>
-  readPayments(context, { source: "cashapp", fields: [...FIELDS], filters }, (page) =>
-    forEachInTurns(page as unknown as readonly Row[], (row) => {
-      const own = rows.get(row.documentNumber);
-      if (own === undefined) rows.set(row.documentNumber, [row]);
-      else own.push(row);
-    }),
+  readPayments(context, { source: "cashapp", fields: FIELDS, filters }, (page) =>
+    forEachInTurns(page as unknown as readonly Row[], (row) =>
+      addToList(rows, row.documentNumber, row),
+    ),
   );
 
 /**

@@ -10,13 +10,13 @@ import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
+import { readReasons } from "./claim-reasons.ts";
 import { createSums, formatTotal } from "./decimal.ts";
 import { type Deduction, readDeductions } from "./deductions-taken.ts";
 import { addToDocument, claimsOn, explainDocument, MOST_COMPARED } from "./explained-deductions.ts";
 import { createKeyIndex, selectPage } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, mostItems } from "./insight.ts";
 import { readDisputes } from "./read-disputes.ts";
-import { readPart } from "./read-part.ts";
 
 const GROUPINGS = ["account", "deductionReasonCode", "month"] as const;
 
@@ -81,16 +81,6 @@ const createReasonVotes = () => {
       return agreed && { reasonCode: agreed.value, cases: agreed.cases, of: agreed.of };
     },
   };
-};
-
-const readReasonCodes = async (context: InsightContext) => {
-  const part = await readPart(context, contract.reasons.list, {});
-  return part.refused === undefined
-    ? { codes: new Map(part.value.map(({ reasonId, code }) => [reasonId, code])), notes: [] }
-    : {
-        codes: new Map<string, string>(),
-        notes: [`No reason is proposed: ${part.refused.reason}`],
-      };
 };
 
 type Votes = ReturnType<typeof createReasonVotes>;
@@ -182,7 +172,8 @@ export const deductionsWithoutDispute = defineInsight({
   needs: [contract.payments.query, contract.disputes.list],
   async run(context, args) {
     const { limit, groupBy, ...filter } = args;
-    const { codes, notes } = await readReasonCodes(context);
+    const { reasons, notes } = await readReasons(context);
+    const codes = new Map(reasons.map(({ reasonId, code }) => [reasonId, code]));
     const votes = createReasonVotes();
     const days = { from: toDay(context, args.from), to: toDay(context, args.to) };
     const claims = await readClaims(context, args, (dispute) => {

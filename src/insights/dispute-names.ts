@@ -19,14 +19,6 @@ type Named = { id: string; code: string; name: string };
 const NAMED = ["reason", "category", "department", "assignee", "resolution"] as const;
 type NamedFilter = (typeof NAMED)[number];
 
-type Kind = {
-  read(call: InsightContext["call"]): Promise<Named[]>;
-  /** The field of a dispute with its id. */
-  id: `${NamedFilter}Id`;
-  /** The field of a dispute with its name. */
-  name: keyof Dispute & `${NamedFilter}${"Name" | "Code"}`;
-};
-
 const { reasons, categories, departments, assignees, resolutions } = contract;
 
 const toNamed = (id: string, { code, description }: { code: string; description: string }) => ({
@@ -35,42 +27,26 @@ const toNamed = (id: string, { code, description }: { code: string; description:
   name: description,
 });
 
-const KINDS: Readonly<Record<NamedFilter, Kind>> = {
-  reason: {
-    id: "reasonId",
-    name: "reasonName",
-    read: async (call) =>
-      (await call(reasons.list, {})).output.map((one) => toNamed(one.reasonId, one)),
-  },
-  category: {
-    id: "categoryId",
-    name: "categoryName",
-    read: async (call) =>
-      (await call(categories.list, {})).output.map((one) => toNamed(one.categoryId, one)),
-  },
-  department: {
-    id: "departmentId",
-    name: "departmentName",
-    read: async (call) =>
-      (await call(departments.list, {})).output.map((one) => toNamed(one.departmentId, one)),
-  },
-  assignee: {
-    id: "assigneeId",
-    name: "assigneeName",
-    read: async (call) =>
-      (await call(assignees.list, {})).output.map(({ assigneeId, person }) => ({
-        id: assigneeId,
-        code: person.email,
-        name: `${person.firstName} ${person.lastName}`.trim(),
-      })),
-  },
-  resolution: {
-    id: "resolutionId",
-    name: "resolutionCode",
-    read: async (call) =>
-      (await call(resolutions.list, {})).output.map((one) => toNamed(one.resolutionId, one)),
-  },
+const READERS: Record<NamedFilter, (call: InsightContext["call"]) => Promise<Named[]>> = {
+  reason: async (call) =>
+    (await call(reasons.list, {})).output.map((one) => toNamed(one.reasonId, one)),
+  category: async (call) =>
+    (await call(categories.list, {})).output.map((one) => toNamed(one.categoryId, one)),
+  department: async (call) =>
+    (await call(departments.list, {})).output.map((one) => toNamed(one.departmentId, one)),
+  assignee: async (call) =>
+    (await call(assignees.list, {})).output.map(({ assigneeId, person }) => ({
+      id: assigneeId,
+      code: person.email,
+      name: `${person.firstName} ${person.lastName}`.trim(),
+    })),
+  resolution: async (call) =>
+    (await call(resolutions.list, {})).output.map((one) => toNamed(one.resolutionId, one)),
 };
+
+/** Returns the name of the record in a dispute. */
+const nameIn = (dispute: Dispute, filter: NamedFilter): string | null | undefined =>
+  filter === "resolution" ? dispute.resolutionCode : dispute[`${filter}Name` as const];
 
 /** The ids that one filter names, or the comparison of names if the configuration cannot be read. */
 export type NameCondition = {
@@ -97,27 +73,23 @@ const refuseUnknown = (filter: NamedFilter, word: string, known: readonly Named[
   });
 };
 
-const isForbidden = (error: unknown): error is Problem =>
-  error instanceof Problem && error.status === 403;
-
 const resolveName = async (
   { call }: InsightContext,
   filter: NamedFilter,
   word: string,
 ): Promise<{ condition: NameCondition; notes: string[] }> => {
-  const kind = KINDS[filter];
   try {
-    const known = await kind.read(call);
+    const known = await READERS[filter](call);
     const ids = new Set(known.filter((one) => isNamed(one, word)).map(({ id }) => id));
     if (ids.size === 0) refuseUnknown(filter, word, known);
     const holds = (dispute: Dispute): boolean => {
-      const id = dispute[kind.id];
+      const id = dispute[`${filter}Id` as const];
       return id !== null && ids.has(id);
     };
     return { condition: { filter, ids, holds }, notes: [] };
   } catch (error) {
-    if (!isForbidden(error)) throw error;
-    const holds = (dispute: Dispute): boolean => isPart(dispute[kind.name], word);
+    if (!(error instanceof Problem) || error.status !== 403) throw error;
+    const holds = (dispute: Dispute): boolean => isPart(nameIn(dispute, filter), word);
     const { permission } = error.details;
     const missing =
       permission === undefined ? error.message : `the right "${permission}" is missing`;

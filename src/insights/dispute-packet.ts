@@ -86,31 +86,19 @@ const describeUnavailable = (parts: Fields): string[] =>
     isUnavailable(shown) ? [`${name}: ${shown.reason}`] : [],
   );
 
-const read = async (context: InsightContext, dispute: Dispute) => {
+const read = (context: InsightContext, dispute: Dispute) => {
   const allNames = createNames(context);
-  const [document, notes, accountNotes, files, payments, credits, others, resolutions, precedents] =
-    await Promise.all([
-      readDocument(context, dispute),
-      readNotes(context, dispute, allNames),
-      readAccountNotes(context, dispute, allNames),
-      readFiles(context, dispute),
-      readPayments(context, dispute),
-      readCredits(context, dispute),
-      readOthers(context, dispute),
-      readResolutions(context),
-      readPrecedents(context, dispute),
-    ]);
-  return {
-    document,
-    notes,
-    accountNotes,
-    files,
-    payments,
-    credits,
-    others,
-    resolutions,
-    precedents,
-  };
+  return Promise.all([
+    readDocument(context, dispute),
+    readNotes(context, dispute, allNames),
+    readAccountNotes(context, dispute, allNames),
+    readFiles(context, dispute),
+    readPayments(context, dispute),
+    readCredits(context, dispute),
+    readOthers(context, dispute),
+    readResolutions(context),
+    readPrecedents(context, dispute),
+  ]);
 };
 
 /** Days left and whether that is soon, where the dispute has a deadline. */
@@ -125,16 +113,16 @@ const gather = async (
   dispute: Dispute,
   deadlines: Deadlines,
 ): Promise<{ packet: Fields; limits: string[] }> => {
-  const parts = await read(context, dispute);
-  const { document, notes, accountNotes, files, credits, others, resolutions, precedents } = parts;
+  const [document, notes, accountNotes, files, paid, credits, others, resolutions, precedents] =
+    await read(context, dispute);
   const now = toMoment(undefined, context);
-  const rows = parts.payments.refused === undefined ? parts.payments.value : [];
+  const rows = paid.refused === undefined ? paid.value : [];
   const settledBy = listSettling(dispute, rows, {
     document,
     credits,
     calendar: context.calendar,
   });
-  const payments = showPart(parts.payments, (shown) => shown);
+  const payments = showPart(paid, (shown) => shown);
   const known = { document, payments, others, settledBy, notes: notes.shown, files: files.shown };
   const ageDays = context.calendar.countElapsedDays(Date.parse(dispute.createDate), now.at);
   const deadline = showDeadline(dispute, deadlines, ageDays);
@@ -160,7 +148,7 @@ const gather = async (
   const { unnamed } = notes;
   const limits = [
     ...(precedents.notes ?? []),
-    ...(parts.payments.notes ?? []),
+    ...(paid.notes ?? []),
     ...(credits.notes ?? []),
     ...(dispute.status === 0 ? resolutions.notes : []),
     ...deadlines.notes,

@@ -6,6 +6,7 @@ import { forEachInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { toTenantDay } from "./brief.ts";
 import { callSummary, type InsightContext } from "./insight.ts";
+import { isAbsence } from "./read-part.ts";
 
 /** A document as disputes need it. `unknown`: it was not read. */
 export type DocumentState = {
@@ -42,8 +43,6 @@ const MANY = 20;
 
 const { disputes, documents } = contract;
 
-const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
-
 const DENIED: readonly number[] = [401, 403];
 const BUSY: readonly number[] = [429, 503];
 
@@ -77,7 +76,7 @@ const readOne = async (context: InsightContext, number: string): Promise<Documen
     const args = { document_number: number, ...askClosure(context) };
     return toState(context, (await context.call(documents.get, args)).output);
   } catch (error) {
-    if (isMissing(error)) return MISSING;
+    if (isAbsence(error)) return MISSING;
     throw error;
   }
 };

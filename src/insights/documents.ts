@@ -87,8 +87,6 @@ const toLine = (item: LineItem): Fields =>
     tax: item.tax_amount,
   });
 
-const isEmpty = (fields: Fields): boolean => Object.keys(fields).length === 0;
-
 const toAddress = (document: Document): Fields =>
   withoutNulls({
     account: document.ship_to_account_num,
@@ -109,7 +107,7 @@ export const toBilling = (document: Document): Fields => {
     freightAmount: document.freight_amount,
     discountAmount: document.discount_amount,
     paymentTerms: document.payment_terms,
-    shipTo: isEmpty(shipTo) ? null : shipTo,
+    shipTo: Object.keys(shipTo).length === 0 ? null : shipTo,
     lineItems: lines.length === 0 ? null : lines.map(toLine),
   });
 };

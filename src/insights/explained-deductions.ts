@@ -1,4 +1,5 @@
 import Big from "big.js";
+import { addToList } from "./groups.ts";
 
 /** An amount of one document in one currency: what a payment left out, or what a dispute claims. */
 export type Claimed = { documentNumber: string; currencyCode: string; amount: number };
@@ -74,11 +75,8 @@ const toParts = <T extends Claimed>(values: readonly T[]): Part<T>[] =>
 export type Explained<D, C> = { deduction: D; disputes: readonly C[] };
 
 /** Adds a value to the list of its document. */
-export const addToDocument = <T extends Claimed>(documents: Map<string, T[]>, value: T): void => {
-  const own = documents.get(keyOf(value));
-  if (own === undefined) documents.set(keyOf(value), [value]);
-  else own.push(value);
-};
+export const addToDocument = <T extends Claimed>(documents: Map<string, T[]>, value: T): void =>
+  addToList(documents, keyOf(value), value);
 
 /**
  * Assigns disputes to the deductions of their document. A dispute explains a deduction of its amount, else two or three

@@ -1,4 +1,3 @@
-import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import {
   createTopSearch,
@@ -14,8 +13,8 @@ import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { fold } from "./dispute-names.ts";
 import type { InsightContext } from "./insight.ts";
 import { readDisputes } from "./read-disputes.ts";
-import { type Page, readPages } from "./read-pages.ts";
-import { attemptPart } from "./read-part.ts";
+import { readByCursor } from "./read-pages.ts";
+import { attemptPart, isAbsence } from "./read-part.ts";
 
 const { accounts, disputes } = contract;
 
@@ -42,8 +41,6 @@ export type Families = {
 
 const NONE_KNOWN =
   "The platform knows none of these accounts, so each counts as a topmost parent without a group.";
-
-const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
 type Reading = { known: ReadonlyMap<string, Account | null>; parentOf: ParentOf };
 
@@ -72,7 +69,7 @@ export const createFamilies = (context: InsightContext): Families => {
       const { notes: _notes, ...account } = output;
       return [number, account];
     } catch (error) {
-      if (isMissing(error)) return [number, null];
+      if (isAbsence(error)) return [number, null];
       throw error;
     }
   };
@@ -178,20 +175,12 @@ const sortMembers = (members: readonly Account[], accountNumber: string): Accoun
 
 const listFamily = async (context: InsightContext, accountNumber: string): Promise<Family> => {
   const members: Account[] = [];
-  const load = async (cursor?: string): Promise<Page<Account>> => {
-    const { output } = await context.call(accounts.list, {
-      family_of: accountNumber,
-      limit: PAGE_ROWS,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    const { data, pagination } = output;
-    const after = pagination.cursor;
-    return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
-  };
+  const load = (cursor: string | undefined) =>
+    context.call(accounts.list, { family_of: accountNumber, limit: PAGE_ROWS, cursor });
   const take = (rows: readonly Account[]): Promise<void> =>
     forEachInTurns(rows, (row) => void members.push(row));
-  const source = { first: () => load(), maxRows: MOST_MEMBERS, noun: "accounts", take };
-  const { stopped } = await readPages(context, source);
+  const source = { maxRows: MOST_MEMBERS, noun: "accounts", take };
+  const { stopped } = await readByCursor(context, load, source);
   return {
     members: sortMembers(members, accountNumber),
     isPartial: stopped !== undefined,

@@ -4,6 +4,7 @@ import type { Dispute } from "../contract/operations/disputes.ts";
 import { parseDisputeCode } from "./dispute-code.ts";
 import { fold } from "./dispute-names.ts";
 import type { InsightContext } from "./insight.ts";
+import { isAbsence } from "./read-part.ts";
 import { type NumberContext, readInAnyCase } from "./spellings.ts";
 
 const { disputes } = contract;
@@ -31,8 +32,6 @@ export const findByCode = async (
     return all.filter(({ disputeCode }) => fold(disputeCode) === fold(name));
   });
 };
-
-const isAbsence = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
 /** Finds a dispute by its code, such as `D-INV-7-01`, or by its id; undefined if there is none. */
 export const findDispute = async (

@@ -47,6 +47,13 @@ export const createKeyIndex = (levels: number): KeyIndex => {
   };
 };
 
+/** Adds a value to the list of its key. */
+export const addToList = <K, T>(lists: Map<K, T[]>, key: K, value: T): void => {
+  const own = lists.get(key);
+  if (own === undefined) lists.set(key, [value]);
+  else own.push(value);
+};
+
 /** Numbers values from 0, in the order of their first occurrence. */
 export const createNumbering = (): ((value: unknown) => number) => {
   const numbers = new Map<unknown, number>();

@@ -11,6 +11,7 @@ import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import { type DatedReopening, readReopenings as readLog } from "./audit-entries.ts";
+import { addToList } from "./groups.ts";
 import type { InsightContext } from "./insight.ts";
 import { type AccountGrouping, type Cell, readKeys, toCellId } from "./kpi-groups.ts";
 import type { KpiPeriod } from "./kpi-periods.ts";
@@ -89,9 +90,7 @@ const listClosings = (entries: Reopenings["entries"]) => {
   for (const { disputeId, ended } of entries) {
     if (ended === undefined) undated += 1;
     if (ended?.status !== STATUS_NUMBERS.Closed) continue;
-    const own = closings.get(disputeId);
-    if (own === undefined) closings.set(disputeId, [ended.closedAt]);
-    else own.push(ended.closedAt);
+    addToList(closings, disputeId, ended.closedAt);
   }
   return { closings, undated };
 };

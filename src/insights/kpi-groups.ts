@@ -9,7 +9,7 @@ import type { Account } from "../contract/operations/accounts.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import { createFamilies, type Families } from "./families.ts";
 import type { InsightContext } from "./insight.ts";
-import { type Page, readPages } from "./read-pages.ts";
+import { readByCursor } from "./read-pages.ts";
 
 const { accounts } = contract;
 
@@ -35,19 +35,14 @@ const MOST_LISTED = 200_000;
 
 const listFamilies = async (context: InsightContext): Promise<Belonging> => {
   const known = new Map<string, Pick<Account, "parent_account_number" | "account_group">>();
-  const load = async (cursor?: string): Promise<Page<Account>> => {
-    const more = cursor === undefined ? {} : { cursor };
-    const { output } = await context.call(accounts.list, { limit: PAGE_ROWS, ...more });
-    const after = output.pagination.cursor;
-    const isEnd = after === null || after === cursor;
-    return { rows: output.data, next: isEnd ? undefined : () => load(after) };
-  };
+  const load = (cursor: string | undefined) =>
+    context.call(accounts.list, { limit: PAGE_ROWS, cursor });
   const take = (rows: readonly Account[]): Promise<void> =>
     forEachInTurns(rows, ({ accountNumber, parent_account_number, account_group }) => {
       known.set(accountNumber, { parent_account_number, account_group });
     });
-  const source = { first: () => load(), maxRows: MOST_LISTED, noun: "accounts", take };
-  const { stopped } = await readPages(context, source);
+  const source = { maxRows: MOST_LISTED, noun: "accounts", take };
+  const { stopped } = await readByCursor(context, load, source);
   const notes = stopped === undefined ? [] : [stopped];
   const topOf = createTopSearch((number) => known.get(number)?.parent_account_number);
   const groupOf = (number: string): string | null => known.get(number)?.account_group ?? null;

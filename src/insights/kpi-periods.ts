@@ -16,8 +16,6 @@ export type KpiPeriod = {
 const MONTHS_BY_DEFAULT = 3;
 const MOST_MONTHS = 36;
 
-const toMonth = (day: string): string => day.slice(0, "2026-01".length);
-
 /** Returns the first day of the month so many months after that of a day; before it, if negative. */
 export const shiftMonth = (day: string, months: number): string => {
   const [year = 0, month = 1] = day.split("-").map(Number);
@@ -83,4 +81,4 @@ export const choosePeriods = (
 };
 
 /** Returns the month of a period, which is the key of its measures. */
-export const toMonthKey = ({ to }: KpiPeriod): string => toMonth(to);
+export const toMonthKey = ({ to }: KpiPeriod): string => to.slice(0, "2026-01".length);

@@ -2,9 +2,10 @@ import Big from "big.js";
 import { contract } from "../contract/index.ts";
 import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
+import { addToList } from "./groups.ts";
 import type { InsightContext } from "./insight.ts";
 import type { PeriodDisputes, Rejected } from "./kpi-disputes.ts";
-import type { Row } from "./payment-measures.ts";
+import { type Row, textOf } from "./payment-measures.ts";
 import { attemptPart } from "./read-part.ts";
 import { readPayments } from "./read-payments.ts";
 import { selectStanding } from "./standing-payments.ts";
@@ -25,8 +26,6 @@ const ZERO = new Big(0);
 export type Recovered = ReadonlyMap<PeriodDisputes, Big> | string;
 
 type Payment = { day: string; currencyCode: string | null; left: Big };
-
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /** The payments of a document that stand, oldest first. */
 const toPayments = (rows: readonly Row[]): Payment[] =>
@@ -58,12 +57,7 @@ const takeFrom = (
 const readRows = async (context: InsightContext, numbers: readonly string[]) => {
   const rows = new Map<string, Row[]>();
   const take = (page: readonly Row[]): Promise<void> =>
-    forEachInTurns(page, (row) => {
-      const number = textOf(row["documentNumber"]) ?? "";
-      const own = rows.get(number) ?? [];
-      own.push(row);
-      rows.set(number, own);
-    });
+    forEachInTurns(page, (row) => addToList(rows, textOf(row["documentNumber"]) ?? "", row));
   for (let from = 0; from < numbers.length; from += MAX_LIST_ITEMS) {
     const documentNumber = { in: numbers.slice(from, from + MAX_LIST_ITEMS) };
     const query = { source: "cashapp", fields: FIELDS, filters: { documentNumber } } as const;
@@ -106,11 +100,7 @@ export const readRecovered = async (
 ): Promise<Recovered> => {
   const byDocument = new Map<string, Rejected[]>();
   for (const { rejected } of groups) {
-    await forEachInTurns(rejected, (one) => {
-      const own = byDocument.get(one.documentNumber) ?? [];
-      own.push(one);
-      byDocument.set(one.documentNumber, own);
-    });
+    await forEachInTurns(rejected, (one) => addToList(byDocument, one.documentNumber, one));
   }
   const read = () => readRows(context, [...byDocument.keys()]);
   const part = await attemptPart(context, contract.payments.query, read);

@@ -9,7 +9,7 @@ import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { mapInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { omitNulls, toTenantDay } from "./brief.ts";
+import { omitNulls } from "./brief.ts";
 import { type AmountClaim, readByAmounts } from "./claim-amounts.ts";
 import { readClaimDocuments } from "./claim-documents.ts";
 import { fitReason, readReasons } from "./claim-reasons.ts";
@@ -285,11 +285,7 @@ const showDocument = (
       : findDeduction(claim, rows.get(document.documentNumber) ?? [], how);
   if (matched?.match === "exact" && matched.row !== undefined) taken.add(matched.row);
   return omitNulls({
-    document: omitNulls({
-      ...toDocumentBrief(document, now),
-      accountName: account?.name,
-      closedOn: toTenantDay(now.calendar, document.closedAt),
-    }),
+    document: omitNulls({ ...toDocumentBrief(document, now), accountName: account?.name }),
     openDisputes: open.length === 0 ? undefined : open.map(toOpenDispute),
     endedDisputes:
       ended.length === 0 ? undefined : ended.map((one) => describeEnded(one, now.calendar)),
@@ -360,10 +356,11 @@ export const matchClaims = defineInsight({
     const leftOut = createLeftOutRows();
     for (const own of rows.values()) leftOut.count(own);
     const { accounts, notes: accountNotes } = await readAccounts(context, documents);
-    const reasons = await readReasons(context);
+    const { reasons, notes: reasonNotes } = await readReasons(context);
     const now = toMoment(undefined, context);
 
-    const known = { rows, accounts, reasons: reasons.reasons, now, taken: new Set<DeductionRow>() };
+    const active = reasons.filter((one) => one.active);
+    const known = { rows, accounts, reasons: active, now, taken: new Set<DeductionRow>() };
     // A line is compared with every reason and every dispute of its customer.
     const items = await mapInTurns(
       lines.entries(),
@@ -381,7 +378,7 @@ export const matchClaims = defineInsight({
         ),
       ),
       notes: [
-        ...new Set([...missing, ...notes, ...leftOut.notes(), ...accountNotes, ...reasons.notes]),
+        ...new Set([...missing, ...notes, ...leftOut.notes(), ...accountNotes, ...reasonNotes]),
       ],
       itemsTotal: items.length,
       items: items.slice(context.skip),

@@ -1,12 +1,12 @@
 import { contract } from "../contract/index.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
-import type { ArgsOf } from "../contract/operation.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Document } from "../contract/operations/documents.ts";
+import { readUntil } from "./audit-entries.ts";
 import { toDay, withoutNulls } from "./brief.ts";
 import { balanceOf, originalAmountOf } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import { attemptPart, type Part, showPart, type Unavailable } from "./read-part.ts";
+import { absent, attemptPart, type Part, showPart, type Unavailable } from "./read-part.ts";
 import { selectStanding } from "./standing-payments.ts";
 
 const { documents } = contract;
@@ -15,34 +15,21 @@ const PAGE_ROWS = 1000;
 const MAX_PAGES = 5;
 const SHOWN = 10;
 
-const NO_LIST = {
-  available: false,
-  reason: "This platform does not list documents, so credit notes are not known.",
-  isAbsent: true,
-} as const;
+const NO_LIST = absent("This platform does not list documents, so credit notes are not known.");
 
 /** Reads the credit notes of the account that apply to the dispute's document. */
-const readCreditNotes = async (
-  context: InsightContext,
-  { accountNumber, documentNumber }: Dispute,
-): Promise<{ found: Document[]; isCut: boolean }> => {
-  const found: Document[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const args: ArgsOf<typeof documents.list> = {
+const readCreditNotes = ({ call }: InsightContext, { accountNumber, documentNumber }: Dispute) =>
+  readUntil(async (cursor) => {
+    const { output } = await call(documents.list, {
       account_number: accountNumber,
       document_type: "credit_note",
       sort: "-invoice_date",
       limit: PAGE_ROWS,
-      cursor: cursor ?? undefined,
-    };
-    const { data, pagination } = (await context.call(documents.list, args)).output;
-    for (const one of data) if (one.applies_to_invoice === documentNumber) found.push(one);
-    if (pagination.cursor === null || pagination.cursor === cursor) return { found, isCut: false };
-    ({ cursor } = pagination);
-  }
-  return { found, isCut: true };
-};
+      cursor,
+    });
+    const data = output.data.filter((one) => one.applies_to_invoice === documentNumber);
+    return { output: { ...output, data } };
+  }, MAX_PAGES);
 
 const CUT = `creditNotes: only the newest ${MAX_PAGES * PAGE_ROWS} of the account were read`;
 
@@ -69,8 +56,8 @@ export const readCredits = async (context: InsightContext, dispute: Dispute): Pr
   if (!context.extensions.has(documents.list.id)) return { refused: NO_LIST };
   const part = await attemptPart(context, documents.list, () => readCreditNotes(context, dispute));
   if (part.refused !== undefined) return part;
-  const { found, isCut } = part.value;
-  return { value: found, notes: describeCredits(found, isCut) };
+  const { rows, isCut } = part.value;
+  return { value: rows, notes: describeCredits(rows, isCut) };
 };
 
 export const showCredits = (credits: Credits): readonly Fields[] | Unavailable =>

@@ -17,8 +17,6 @@ const EXCERPT_CHARACTERS = 300;
 const CONCURRENT = 2;
 const AVAILABLE = "Available";
 
-const fileType = (name: string): string => name.split(".").at(-1)?.toLowerCase() ?? "";
-
 /** Reads the beginning of a file's text, or says why there is none. */
 const readExcerpt = async (
   { readExcerpt: read, signal }: InsightContext,
@@ -55,7 +53,7 @@ export const readFiles = async (
   const shown = newest.map(({ attachmentId, fileName, status, warnings = [] }, index) => ({
     attachmentId,
     fileName,
-    type: fileType(fileName),
+    type: fileName.split(".").at(-1)?.toLowerCase() ?? "",
     status,
     ...(warnings.length === 0 ? {} : { warnings: warnings.slice(0, FILE_WARNINGS) }),
     ...excerpts[index],

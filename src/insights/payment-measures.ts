@@ -12,6 +12,9 @@ import { compareValues, createMembership, createNumbering, type KeyValue } from 
 
 export type Row = Readonly<Record<string, unknown>>;
 
+export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+export const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
+
 type Figure = KeyValue;
 
 /** One measure of every group. */

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import { ItemLimit } from "../contract/insights/arguments.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { Amount } from "../contract/fields.ts";
@@ -17,7 +18,7 @@ import { readDeductionRows } from "./deduction-rows.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { omitNulls } from "./brief.ts";
-import { type Page, selectItemsOf } from "./groups.ts";
+import { addToList, type Page, selectItemsOf } from "./groups.ts";
 import {
   defineInsight,
   type Fields,
@@ -37,12 +38,7 @@ const MatchBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
   tolerance: Amount.min(0).default(0).meta({ description: "largest difference" }),
-  limit: z
-    .int("must be a whole number, such as 20")
-    .min(1)
-    .max(200)
-    .default(20)
-    .describe("items; default 20"),
+  limit: ItemLimit,
 });
 type MatchArguments = z.output<typeof MatchBody>;
 
@@ -61,20 +57,11 @@ const MatchItem = z.object({
   payments: z.int().meta({ description: "rows of the document" }),
 });
 
-type Claim = Pick<
-  Dispute,
-  | "disputeId"
-  | "disputeCode"
-  | "accountNumber"
-  | "documentNumber"
-  | "amount"
-  | "currencyCode"
-  | "createDate"
->;
+type Claim = ReturnType<typeof toClaim>;
 
 type Judged = Claim & { matched: Matched; payments: number };
 
-const toClaim = (dispute: Dispute): Claim => ({
+const toClaim = (dispute: Dispute) => ({
   disputeId: dispute.disputeId,
   disputeCode: dispute.disputeCode,
   accountNumber: dispute.accountNumber,
@@ -121,11 +108,7 @@ const judgeAll = async (
     const rows = rowsOf.get(claim.documentNumber) ?? [];
     const matched = findDeduction(claim, rows, { ...how, isTaken });
     const { row, match } = matched;
-    if (row !== undefined && EXPLAINED.has(match)) {
-      const codes = taken.get(row);
-      if (codes === undefined) taken.set(row, [claim.disputeCode]);
-      else codes.push(claim.disputeCode);
-    }
+    if (row !== undefined && EXPLAINED.has(match)) addToList(taken, row, claim.disputeCode);
     judged.push({ ...claim, matched, payments: rows.length });
     compared += rows.length + 1;
     if (compared < ROWS_PER_TURN) continue;
@@ -157,9 +140,8 @@ const describeLeftOut = async (
 ): Promise<string[]> => {
   const currencies = new Map<string, Set<string>>();
   await forEachInTurns(claims, ({ documentNumber, currencyCode }) => {
-    const own = currencies.get(documentNumber);
-    if (own === undefined) currencies.set(documentNumber, new Set([currencyCode]));
-    else own.add(currencyCode);
+    const own = currencies.get(documentNumber) ?? new Set();
+    currencies.set(documentNumber, own.add(currencyCode));
   });
   const leftOut = createLeftOutRows();
   await forEachInTurns(
@@ -191,14 +173,7 @@ const toItem = ({ matched, payments, createDate: _createDate, ...claim }: Judged
 };
 
 const countMatches = (judged: readonly Judged[]): Record<Match, number> => {
-  const counts = {
-    exact: 0,
-    sum: 0,
-    within: 0,
-    "paid-later": 0,
-    "other-amount": 0,
-    none: 0,
-  };
+  const counts = Object.fromEntries(MATCHES.map((match) => [match, 0])) as Record<Match, number>;
   for (const { matched } of judged) counts[matched.match] += 1;
   return counts;
 };

@@ -9,9 +9,6 @@ export type Compared = Pick<Dispute, "disputeCode" | "reasonName" | "poNumber"> 
 /** Two disputes that may be one, with what is equal and what differs; what neither has is left out. */
 export type PossibleDuplicate = { disputeCode: string; same: string[]; different: string[] };
 
-const haveCommon = (a: readonly string[], b: readonly string[]): boolean =>
-  a.some((one) => b.includes(one));
-
 /** Compares two open disputes on one document with the same amount. */
 export const compareDuplicates = (dispute: Compared, other: Compared): PossibleDuplicate => {
   const [files = [], others = []] = [dispute.files, other.files];
@@ -24,7 +21,7 @@ export const compareDuplicates = (dispute: Compared, other: Compared): PossibleD
       (dispute.poNumber ?? other.poNumber ?? null) !== null,
       dispute.poNumber === other.poNumber,
     ],
-    ["file", files.length > 0 || others.length > 0, haveCommon(files, others)],
+    ["file", files.length > 0 || others.length > 0, files.some((one) => others.includes(one))],
   ];
   const select = (isEqual: boolean): string[] =>
     facts.filter(([, isKnown, isSame]) => isKnown && isSame === isEqual).map(([name]) => name);

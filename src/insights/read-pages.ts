@@ -68,3 +68,24 @@ export const readPages = async <Row>(
   }
   return { rowCount, stopped: undefined };
 };
+
+/** An answer of a list that has a cursor for the page after it. */
+export type Listed<Row> = {
+  output: { data: readonly Row[]; pagination: { cursor: string | null } };
+};
+
+/** Reads a list whose answers have a cursor for the page after them, as {@link readPages} does. */
+export const readByCursor = <Row>(
+  context: InsightContext,
+  load: (cursor: string | undefined) => Promise<Listed<Row>>,
+  rest: Omit<Source<Row>, "first">,
+): Promise<Reading> => {
+  const loadPage = async (cursor?: string): Promise<Page<Row>> => {
+    const { data, pagination } = (await load(cursor)).output;
+    const after = pagination.cursor;
+    // A cursor that repeats itself would be read for ever.
+    const isEnd = after === null || after === cursor;
+    return { rows: data, next: isEnd ? undefined : () => loadPage(after) };
+  };
+  return readPages(context, { ...rest, first: () => loadPage() });
+};

@@ -11,13 +11,18 @@ export type Unavailable = z.infer<typeof UnavailablePart>;
 export type Part<T> = { value: T; refused?: undefined } | { refused: Refusal };
 type Refusal = Unavailable & { isAbsent: boolean };
 
+/** A part that the platform does not offer, with the reason. */
+export const absent = (reason: string): Refusal => ({ available: false, reason, isAbsent: true });
+
 const describeRefusal = (
   { code, message, details: { permission } }: Problem,
   { access }: Operation,
 ): string =>
   code === "forbidden_permission" ? `The right "${permission ?? access}" is missing.` : message;
 
-const isAbsence = ({ status }: Problem): boolean => status === 404;
+/** Whether an error says that a record does not exist, or that the platform does not offer an operation. */
+export const isAbsence = (error: unknown): boolean =>
+  error instanceof Problem && error.status === 404;
 
 /** Runs a reading of several calls as one part; `operation` is the one whose right it needs. */
 export const attemptPart = async <T>(

@@ -2,7 +2,7 @@ import { contract } from "../contract/index.ts";
 import type { ArgsOf } from "../contract/operation.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
-import { type Page, type Reading, readPages } from "./read-pages.ts";
+import { type Reading, readByCursor } from "./read-pages.ts";
 
 /** The values of a page: parsing and adding up 160,000 of them holds the event loop for up to 100 ms. */
 const PAGE_VALUES = 16_000;
@@ -28,15 +28,7 @@ export const readPayments = (
   const maxRows = context.limits.paymentRows;
   const fields = query.fields?.length ?? USUAL_FIELDS;
   const limit = Math.min(Math.ceil(PAGE_VALUES / fields), MOST_PAGE_ROWS, maxRows);
-  const load = async (cursor: string | undefined): Promise<Page<Row>> => {
-    const more = cursor === undefined ? {} : { cursor };
-    const args = { ...query, limit, ...more };
-    const { output } = await context.call(contract.payments.query, args);
-    const { data, pagination } = output;
-    const after = pagination.cursor;
-    // A cursor that repeats itself would be read for ever.
-    const next = after === null || after === cursor ? undefined : () => load(after);
-    return { rows: data, next };
-  };
-  return readPages(context, { first: () => load(undefined), maxRows, noun: "payment rows", take });
+  const load = (cursor: string | undefined) =>
+    context.call(contract.payments.query, { ...query, limit, cursor });
+  return readByCursor(context, load, { maxRows, noun: "payment rows", take });
 };

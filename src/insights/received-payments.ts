@@ -2,7 +2,7 @@ import Big from "big.js";
 import { type CurrencyTotal, toExactNumber } from "../contract/insights/result.ts";
 import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { sumManyByCurrency } from "./currency-totals.ts";
-import { selectItemsOf } from "./groups.ts";
+import { addToList, selectItemsOf } from "./groups.ts";
 import type { Row } from "./payment-measures.ts";
 import { isReversal } from "./standing-payments.ts";
 
@@ -44,9 +44,7 @@ export const findLastReceived = async (payments: readonly Row[]): Promise<Row | 
   for (const row of latest.toReversed()) {
     const amount = amountOf(row);
     if (!isReturn(row)) {
-      const own = received.get(keyOf(row, amount));
-      if (own === undefined) received.set(keyOf(row, amount), [row]);
-      else own.push(row);
+      addToList(received, keyOf(row, amount), row);
     } else if (amount < 0) {
       const last = received.get(keyOf(row, -amount))?.pop();
       if (last !== undefined) undone.add(last);

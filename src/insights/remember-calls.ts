@@ -1,7 +1,7 @@
 import type { Reply } from "../client/port.ts";
-import { Problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { InsightContext } from "./insight.ts";
+import { isAbsence } from "./read-part.ts";
 
 type Made<O extends Operation = Operation> = { operation: O; reply: Promise<Reply<O>> };
 
@@ -19,7 +19,7 @@ export const rememberCalls = (given: InsightContext) => {
     try {
       return await given.call(operation, args);
     } catch (error) {
-      if (!(error instanceof Problem && error.status === 404)) isWhole = false;
+      isWhole &&= isAbsence(error);
       throw error;
     }
   };

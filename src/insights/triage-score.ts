@@ -6,6 +6,7 @@ import {
 } from "../contract/insights/dispute-triage.ts";
 import { type Deadlines, describeDue, isDue } from "./deadlines.ts";
 import type { DocumentState } from "./document-reader.ts";
+import { addToList } from "./groups.ts";
 import { compareDuplicates, type Compared, describeDuplicate } from "./possible-duplicates.ts";
 import type { Moment, Standing } from "./standing.ts";
 
@@ -79,11 +80,7 @@ const countGreater = (ascending: Float64Array, value: number): number => {
 /** Ranks amounts within their currency: the largest has all points, and equal amounts have equal points. */
 export const rankAmounts = (candidates: readonly Candidate[]): AmountRanks => {
   const amounts = new Map<string, number[]>();
-  for (const { currencyCode, amount } of candidates) {
-    const known = amounts.get(currencyCode);
-    if (known === undefined) amounts.set(currencyCode, [amount]);
-    else known.push(amount);
-  }
+  for (const { currencyCode, amount } of candidates) addToList(amounts, currencyCode, amount);
   const sorted = new Map(
     [...amounts].map(([currency, list]) => [currency, Float64Array.from(list).toSorted()]),
   );

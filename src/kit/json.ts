@@ -155,6 +155,9 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   !Array.isArray(value) &&
   !(value instanceof InexactNumber);
 
+/** Returns the names of a record whose value is not undefined. */
+export const namesIn = (record: object): string[] => Object.keys(omitUndefined(record));
+
 /** Returns a record without the names whose value is undefined. */
 export const omitUndefined = <T extends object>(record: T): Partial<T> =>
   Object.fromEntries(

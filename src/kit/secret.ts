@@ -25,3 +25,6 @@ export class Secret {
     return "[secret]";
   }
 }
+
+export const toSecret = (text: string | undefined): Secret | undefined =>
+  text === undefined ? undefined : new Secret(text);

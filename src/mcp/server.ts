@@ -32,9 +32,9 @@ import {
 import { createWatches } from "./resources/watches.ts";
 import { guardErrors } from "./results/protocol-errors.ts";
 import { sanitizeLine } from "./results/sanitize.ts";
-import { createServerInfo, identify, type Identity, type ServerInfo } from "./server-info.ts";
+import { createServerInfo, identify, type Identity } from "./server-info.ts";
 import { isSkillUri } from "./skills/skill-files.ts";
-import { createSkills, type ReadSkill, type ServeSkills } from "./skills/skills.ts";
+import { createSkills, type ReadSkill } from "./skills/skills.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 
 /** Options of a server: its lists follow from `settings` and the caller, everything else needs the caller's context. */
@@ -93,32 +93,18 @@ export const createLocalSubscriptions = ({ open, log }: ServerOptions): ServerSu
   };
 };
 
-/** Creates the skills for a caller, once for those with an export key and once for those without. */
-const createSkillsOf = (
+/** Makes what a caller sees, once for those with an export key and once for those without. */
+const createOnce = <T>(
   options: ServerOptions,
-  infoOf: InfoOf,
-): ((authInfo: AuthInfo | undefined) => ServeSkills) => {
-  const made = new Map<boolean | undefined, ServeSkills>();
-  return (authInfo) => {
+  make: (settings: Settings, authInfo: AuthInfo | undefined) => T,
+) => {
+  const made = new Map<boolean | undefined, T>();
+  return (authInfo: AuthInfo | undefined): T => {
     const caller = findCaller(authInfo);
     const settings = settingsOf(options.settings, caller);
-    const serve = made.get(caller?.lacksExportKey) ?? createSkills(settings, infoOf(authInfo).hint);
-    made.set(caller?.lacksExportKey, serve);
-    return serve;
-  };
-};
-
-type InfoOf = (authInfo: AuthInfo | undefined) => ServerInfo;
-
-/** Creates the lists for a caller, once for those with an export key and once for those without. */
-const createInfoOf = (options: ServerOptions): InfoOf => {
-  const made = new Map<boolean | undefined, ServerInfo>();
-  return (authInfo) => {
-    const caller = findCaller(authInfo);
-    const settings = settingsOf(options.settings, caller);
-    const info = made.get(caller?.lacksExportKey) ?? createServerInfo({ ...options, settings });
-    made.set(caller?.lacksExportKey, info);
-    return info;
+    const one = made.get(caller?.lacksExportKey) ?? make(settings, authInfo);
+    made.set(caller?.lacksExportKey, one);
+    return one;
   };
 };
 
@@ -218,8 +204,10 @@ export const createBuildServer = (
   { find, watches, rights, shared }: ServerSubscriptions = createLocalSubscriptions(options),
 ): ((context?: McpRequestContext) => Server) => {
   const { log } = options;
-  const infoOf = createInfoOf(options);
-  const skillsOf = createSkillsOf(options, infoOf);
+  const infoOf = createOnce(options, (settings) => createServerInfo({ ...options, settings }));
+  const skillsOf = createOnce(options, (settings, authInfo) =>
+    createSkills(settings, infoOf(authInfo).hint),
+  );
   return (context) => {
     const { info, capabilities, instructions, hint } = infoOf(context?.authInfo);
     const cacheHints = {

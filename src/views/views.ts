@@ -3,6 +3,7 @@ import {
   RESOURCE_MIME_TYPE,
   RESOURCE_URI_META_KEY,
 } from "@modelcontextprotocol/ext-apps/server";
+import { isRecord } from "../kit/json.ts";
 
 export const VIEW_TYPE = RESOURCE_MIME_TYPE;
 
@@ -99,13 +100,10 @@ export const viewMetaOf = (tool: string): Record<string, unknown> | undefined =>
   return view && toViewMeta(view.uri);
 };
 
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;
-
 /** Whether the capabilities of a client announce that it shows views. */
 export const canShowViews = (capabilities: unknown): boolean => {
-  const extensions = isFields(capabilities) ? capabilities["extensions"] : undefined;
-  const support = isFields(extensions) ? extensions[EXTENSION_ID] : undefined;
-  const types = isFields(support) ? support["mimeTypes"] : undefined;
+  const extensions = isRecord(capabilities) ? capabilities["extensions"] : undefined;
+  const support = isRecord(extensions) ? extensions[EXTENSION_ID] : undefined;
+  const types = isRecord(support) ? support["mimeTypes"] : undefined;
   return Array.isArray(types) && types.includes(VIEW_TYPE);
 };

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const EMAIL = "ann@acme.example";
@@ -13,8 +13,8 @@ const [FIRST, SECOND, THIRD] = [
   "a third canary word",
 ];
 
-let folder: string;
-let env: Record<string, string>;
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: join(folder, "data") };
 let server: Running;
 let ready: Ready;
 
@@ -43,8 +43,6 @@ const profile = async (token: string) =>
   ).status;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "accounts-"));
-  env = { RECEIVABLES_DATA: join(folder, "data") };
   await result("tenant create acme --name Acme");
   const names = "--first-name Ann --last-name Lee --role Administrator";
   await result(`user create --tenant acme --email ${EMAIL} ${names}`, `${FIRST}\n`);
@@ -54,10 +52,7 @@ beforeAll(async () => {
   });
   ready = await whenReady(server);
 });
-afterAll(async () => {
-  await server.end("SIGTERM");
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => server.end("SIGTERM"));
 
 verifies("OP-11");
 it("a new password ends sessions of a running server, and a link sets one on its page", async () => {

@@ -1,12 +1,11 @@
 import { mkdirSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium, CHROMIUM_FLAGS } from "../support/chromium.ts";
 import { createPeople, type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { connectNew } from "../support/oauth-host.ts";
 import { PICTURES } from "../support/views.ts";
 import { verifies } from "../support/verifies.ts";
@@ -23,14 +22,13 @@ type Result = {
   _meta?: Record<string, Record<string, string>>;
 };
 
-let folder: string;
+const folder = useFolder();
 let servers: Running[];
 let readies: Ready[];
 let browser: Browser | undefined;
 
 beforeAll(async () => {
   if (chromium === undefined) return;
-  folder = await mkdtemp(join(tmpdir(), "approval-"));
   const env = {
     RECEIVABLES_DATA: folder,
     RECEIVABLES_HTTP_AUTH: "builtin",
@@ -51,7 +49,6 @@ afterAll(async () => {
   if (chromium === undefined) return;
   await browser?.close();
   await Promise.all(servers.map((server) => server.end("SIGTERM")));
-  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
 const connect = async (name: string, mode: "auto" | "legacy" = "auto"): Promise<Client> =>

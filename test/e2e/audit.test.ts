@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { rowsOf } from "../support/audit.ts";
 import { runCli } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { signingIn } from "../support/signing.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -18,7 +19,7 @@ const OLD = Array.from({ length: 3 }, (_, index) => ({
 }));
 
 const actor = userInfo().username;
-let folder: string;
+const folder = useFolder();
 const run = (line: string[], more: Record<string, string> = {}, input = "") => {
   const data = join(folder, "data");
   return runCli(line, { RECEIVABLES_DATA: data, RECEIVABLES_LOG: "warn", ...more }, input, folder);
@@ -27,12 +28,10 @@ const cli = (...line: string[]) => run(line);
 const create = (tenantId: string) => cli("admin", "tenant", "create", tenantId, "--name", tenantId);
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "audit-")));
   await cli("admin", "tenant", "create", "acme", "--name", "Acme Inc.");
   const lines = OLD.map((entry) => JSON.stringify(entry)).join("\n");
   await writeFile(join(folder, "old.ndjson"), lines);
 });
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 describe("the audit log from the command line", () => {
   verifies("AU-05", "C-58", "OP-02");

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { LICENSES } from "../../scripts/build/bundle.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const run = promisify(execFile);
@@ -14,17 +14,14 @@ const ROOT = join(import.meta.dirname, "../..");
 
 type Manifest = { server: { entry_point: string; mcp_config: { env: Record<string, string> } } };
 
-let folder: string;
-let unpacked: string;
+const folder = useFolder();
+const unpacked = join(folder, "unpacked");
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "bundle-"));
-  unpacked = join(folder, "unpacked");
   const file = join(folder, "receivables-mcp.mcpb");
   await run(process.execPath, [join(ROOT, "scripts/bundle.ts"), file]);
   await run(join(ROOT, "node_modules/.bin/mcpb"), ["unpack", file, unpacked]);
 });
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 it("has a manifest that the format's official validator accepts", async () => {
   const checker = join(ROOT, "node_modules/.bin/mcpb");

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CLI, type Ended, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const DEBUG = { RECEIVABLES_LOG: "debug" };
@@ -27,7 +27,7 @@ const heard = (where: string, { stdout, stderr }: Pick<Ended, "stdout" | "stderr
   outputs.push([`${where}, stdout`, stdout], [`${where}, stderr`, stderr]);
 };
 
-let folder: string;
+const folder = useFolder();
 let base: Record<string, string>;
 let commandLines = "";
 
@@ -165,7 +165,6 @@ const keep = async (name: string, line: string[], env: Record<string, string>) =
 
 describe("planted secrets", () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "canaries-"));
     base = {
       RECEIVABLES_DATA: join(folder, "platform"),
       RECEIVABLES_SECRET_KEY: secret("master key"),
@@ -232,7 +231,6 @@ describe("planted secrets", () => {
     });
     await cli(["platform", "--port", "0"], { ...base, RECEIVABLES_TOKEN_IDLE_SECONDS: "x" });
   }, 180_000);
-  afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
   verifies("C-81");
   it("are in no output: answers, logs, reports, refusals", () => {

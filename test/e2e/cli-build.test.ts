@@ -1,15 +1,15 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Client } from "@modelcontextprotocol/client";
 import type { Metafile } from "esbuild";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../../scripts/build/bundle.ts";
 import { connectStdio, runCli, startCli, whenReady, callWithToken } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { authorize, redeem, refresh, register, revoke } from "../support/oauth.ts";
 import { verifies } from "../support/verifies.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
@@ -18,7 +18,7 @@ import { toolsetNames } from "../../tools/toolsets.ts";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 
-let folder: string;
+const folder = useFolder();
 let cli: string;
 let metafile: Metafile;
 
@@ -31,12 +31,10 @@ const env = (more: Record<string, string> = {}): Record<string, string> => ({
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "build-"));
   cli = join(folder, "dist", "cli.js");
   metafile = await bundle(join(folder, "dist"));
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
 });
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 const open = (settings: Record<string, string>): Promise<Client> =>
   connectStdio(env(settings), { program: cli });

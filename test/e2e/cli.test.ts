@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,18 +12,13 @@ import {
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary p%ssword ü ";
 
-let folder: string;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "cli-"));
-  env = { RECEIVABLES_DATA: folder, RECEIVABLES_LOG: "warn" };
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: folder, RECEIVABLES_LOG: "warn" };
 
 const run = (line: string[], input?: string) => runCli(line, env, input);
 

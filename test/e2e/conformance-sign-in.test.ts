@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Running, startCli, whenReady, runAdmin } from "../support/cli.ts";
 import { makeClientKeys } from "../support/client-keys.ts";
 import { type Company, startCompany } from "../support/company.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SUITE = join(
@@ -31,8 +31,8 @@ const run = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
     );
   });
 
-let home: string;
-let certificates: string;
+const home = useFolder();
+const certificates = join(home, "company.pem");
 let env: Record<string, string>;
 let company: Company;
 let server: Running;
@@ -44,8 +44,6 @@ let secret: string;
 const admin = (args: string[], input = "") => runAdmin(args, env, input);
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "conformance-sign-in-"));
-  certificates = join(home, "company.pem");
   const [file, publicKey] = [join(home, "providers.json"), join(home, "job.pub")];
   company = await startCompany({
     host: "127.0.0.1",
@@ -78,7 +76,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.end("SIGTERM");
   await company.close();
-  await rm(home, { recursive: true, force: true, maxRetries: 3 });
 });
 
 /** The context that the suite gives a host in a scenario, for this server and the company's provider. */

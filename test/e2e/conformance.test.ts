@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { serveConformance, serveOwn } from "../support/conformance/server.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance");
@@ -77,12 +77,7 @@ const resultsIn = async (folder: string): Promise<Map<string, Verdict>> => {
   return new Map(results);
 };
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "conformance-"));
-});
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
-
+const folder = useFolder();
 describe.each(Object.keys(EXPECTED))("the official suite, revision %s", (revision) => {
   let printed = "";
   let required: string[] = [];

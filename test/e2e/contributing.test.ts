@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
+import { useFolder } from "../support/folder.ts";
 import { ADDITIONS, type Edit } from "../support/newcomer.ts";
 import { ROOT } from "../support/sources.ts";
 
@@ -24,7 +25,7 @@ const PER_OPERATION: ReadonlySet<string> = new Set([
 /** The rules for tools and insights. */
 const LISTS = ["test/mcp/tool", "test/mcp/insights.test.ts"];
 
-let copy: string;
+const copy = useFolder();
 
 const applyEdit = async ({ file, before, text }: Edit): Promise<void> => {
   const path = join(copy, file);
@@ -69,14 +70,12 @@ const readSection = async (heading: string): Promise<string> => {
 };
 
 beforeAll(async () => {
-  copy = await mkdtemp(join(tmpdir(), "newcomer-"));
   await cp(ROOT, copy, {
     recursive: true,
     filter: (path) => !LEFT_OUT.has(basename(path)),
   });
   await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
 });
-afterAll(() => rm(copy, { recursive: true, maxRetries: 3 }));
 
 describe("a newcomer who follows CONTRIBUTING.md", () => {
   it.each(ADDITIONS)("finds every file of: $heading", async ({ heading, edits }) => {

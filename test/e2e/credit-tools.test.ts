@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,14 +12,15 @@ import {
   whenReady,
 } from "../support/cli.ts";
 import { application, field, form, formType, section } from "../support/credit.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const IMPORT_MANUAL = join(import.meta.dirname, "../../docs/import.md");
 
 type Json = Record<string, unknown>;
 
-let folder: string;
-let env: Record<string, string>;
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
 let server: Running;
 let at: Ready;
 let host: Client;
@@ -66,8 +66,6 @@ const examplesOf = (manual: string): [name: string, line: string][] =>
   );
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "credit-tools-")));
-  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
   await createPeople(env, { emails: ["ann@acme.example"], password: "a long enough password" });
   server = startCli(["platform", "--port", "0"], env);
   at = await whenReady(server);
@@ -88,7 +86,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await host?.close();
   await server?.end("SIGTERM");
-  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
 describe("credit over stdio", () => {

@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectStdio, type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { pdfWithPages } from "../support/readable-files.ts";
 import { GOOD } from "../support/uploads.ts";
 import { verifies } from "../support/verifies.ts";
@@ -17,12 +17,11 @@ type Answer = {
 };
 
 describe("files of the demo tenant over stdio", () => {
-  let folder: string;
+  const folder = useFolder();
   let host: Client;
   let disputeId: string;
 
   beforeAll(async () => {
-    folder = await realpath(await mkdtemp(join(tmpdir(), "dispute-files-")));
     await mkdir(join(folder, "outbox"));
     await writeFile(join(folder, "outbox", "scan.pdf"), GOOD[".pdf"]);
     await writeFile(join(folder, "private.txt"), "private");
@@ -44,10 +43,7 @@ describe("files of the demo tenant over stdio", () => {
     const { items } = listed.structuredContent as { items: { disputeId: string }[] };
     disputeId = items[0]?.disputeId ?? "";
   });
-  afterAll(async () => {
-    await host?.close();
-    await rm(folder, { recursive: true, maxRetries: 3 });
-  });
+  afterAll(() => host?.close());
 
   const call = async (name: string, args: Json): Promise<Answer> =>
     (await host.callTool({ name, arguments: args })) as unknown as Answer;
@@ -154,13 +150,12 @@ describe("files of the demo tenant over stdio", () => {
 });
 
 describe("files of the demo tenant over HTTP", () => {
-  let folder: string;
+  const folder = useFolder();
   let server: Running;
   let host: Client;
   let ready: Ready;
 
   beforeAll(async () => {
-    folder = await realpath(await mkdtemp(join(tmpdir(), "dispute-files-http-")));
     await writeFile(join(folder, "near.txt"), "of the server's machine");
     server = startCli(["http", "--port", "0"], {
       RECEIVABLES_DATA: join(folder, "data"),
@@ -173,7 +168,6 @@ describe("files of the demo tenant over HTTP", () => {
   afterAll(async () => {
     await host?.close();
     await server?.end("SIGTERM");
-    await rm(folder, { recursive: true, maxRetries: 3 });
   });
 
   const call = async (name: string, args: Json): Promise<Answer> =>

@@ -1,36 +1,29 @@
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { type Ready, runAdmin, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { startIssuer } from "../support/issuer.ts";
 import { listen } from "../support/listen.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary-password";
 
-let folder: string;
+const folder = useFolder();
 let platform: Running;
 let ready: Ready;
 let keys: Record<string, string>;
 
-const admin = async (line: string, input = ""): Promise<Record<string, unknown>> => {
+const admin = (line: string, input = "") => {
   const args = line.split(" ").map((part) => part.replaceAll("_", " "));
-  const { status, stdout, stderr } = await runCli(
-    ["admin", ...args],
-    { RECEIVABLES_DATA: folder },
-    input,
-  );
-  expect([stderr, status]).toEqual(["", 0]);
-  return JSON.parse(stdout) as Record<string, unknown>;
+  return runAdmin(args, { RECEIVABLES_DATA: folder }, input);
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "doctor-"));
   await admin("tenant create --name Acme acme");
   for (const role of ["Administrator", "Viewer"]) {
     const person = `--email ${role}@acme.example --first-name A --last-name B --role ${role}`;
@@ -42,10 +35,7 @@ beforeAll(async () => {
   platform = startCli(["platform", "--port", "0"], { RECEIVABLES_DATA: folder });
   ready = await whenReady(platform);
 });
-afterAll(async () => {
-  await platform.end("SIGTERM");
-  await rm(folder, { recursive: true });
-});
+afterAll(() => platform.end("SIGTERM"));
 
 type Found = { check: string; ok: boolean; found: string; hint?: string };
 type Diagnosis = {

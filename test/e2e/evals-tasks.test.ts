@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRecordedPlayer } from "../../evals/run/recorded.ts";
 import { startServer, type TestedServer } from "../../evals/run/server.ts";
@@ -17,6 +14,7 @@ import {
 } from "../../evals/world/index.ts";
 import { STATUSES } from "../../evals/world/records.ts";
 import { COUNTS } from "../../evals/world/generate.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** Questions whose figures are sums of what the platform returns. */
@@ -25,7 +23,7 @@ const SEVERAL_RESULTS = new Set(["valid-or-not", "owed-in-two-currencies", "paid
 const READS = /_(?:list|get|query|summary|summarize|triage|without_dispute)$/;
 const isChanging = ({ calls }: Transcript): boolean => calls.some(({ name }) => !READS.test(name));
 
-let folder: string;
+const folder = useFolder();
 let world: World;
 let tasks: readonly Task[];
 let server: TestedServer;
@@ -36,7 +34,6 @@ let now: State;
 let shown = "";
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "receivables-evals-test-"));
   world = makeWorld({ day: new Date().toISOString().slice(0, 10) });
   tasks = createTasks(world);
   const loaded = await loadWorld(world, folder);
@@ -48,7 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.close();
   await platform?.close();
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** Plays a transcript on the server; later ones find what it changed. */

@@ -1,14 +1,14 @@
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { bai2, camtEntry, camtStatement } from "../support/bank-files.ts";
 import { runCli } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 import { packZip } from "../support/zip.ts";
 
-let folder: string;
-let env: Record<string, string>;
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "error" };
 
 const run = (line: readonly string[], input = "") => runCli([...line], env, input, folder);
 const importing = (file: string, ...more: readonly string[]) => [
@@ -36,12 +36,9 @@ const list = async () => {
 const save = (name: string, text: string | Buffer) => writeFile(join(folder, name), text);
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "import-money-")));
-  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "error" };
   const { status, stderr } = await run(["admin", "tenant", "create", "acme", "--name", "Acme"]);
   if (status !== 0) throw new Error(stderr);
 });
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName";
 

@@ -1,21 +1,19 @@
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { bai2, edi820 } from "../support/bank-files.ts";
 import { runCli } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
-let folder: string;
-let env: Record<string, string>;
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
 
 const run = (line: string[], input = "") => runCli(line, env, input, folder);
 const importing = (...more: string[]) => ["import", "payments", ...more, "--tenant", "acme"];
 const cashapp = ["--source", "cashapp"];
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "import-payments-")));
-  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
   const { status, stderr } = await run([
     "admin",
     "tenant",
@@ -26,7 +24,6 @@ beforeAll(async () => {
   ]);
   if (status !== 0) throw new Error(stderr);
 });
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 verifies("D-QRY-7");
 it("imports a bank's file from standard input once, however often it is sent", async () => {

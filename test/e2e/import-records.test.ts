@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { invoices, ledgerCsv } from "../support/ledger.ts";
 
 const IMPORT_MANUAL = join(import.meta.dirname, "../../docs/import.md");
@@ -26,8 +26,8 @@ const mapsOf = (manual: string): Map<string, string> =>
     ),
   );
 
-let folder: string;
-let env: Record<string, string>;
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
 let shown: string[];
 
 const result = async (line: string[]): Promise<Record<string, unknown>> => {
@@ -45,15 +45,12 @@ const importing = (kind: string, file = "ledger.csv", ...more: string[]) =>
   result(["import", kind, file, "--tenant", "acme", ...more]);
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "import-records-")));
-  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
   await writeFile(join(folder, "ledger.csv"), text);
   const maps = mapsOf(await readFile(IMPORT_MANUAL, "utf8"));
   shown = [...maps.keys()];
   for (const [kind, map] of maps) await writeFile(join(folder, `${kind}.json`), map);
   await result(["admin", "tenant", "create", "acme", "--name", "Acme Inc."]);
 });
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 describe("the manual's maps of a whole ledger", () => {
   const rows = ledger.length;

@@ -1,36 +1,22 @@
-import {
-  link,
-  mkdir,
-  mkdtemp,
-  readFile,
-  realpath,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { link, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
-let folder: string;
-let rejects: string;
-let victim: string;
+const folder = useFolder();
+const rejects = join(folder, "log.ndjson.rejects.ndjson");
+const victim = join(folder, "victim");
 const cli = (...line: string[]) =>
   runCli(line, { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" }, "", folder);
 const run = () => cli("import", "audit-logs", "log.ndjson", "--tenant", "acme");
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "rejects-")));
-  rejects = join(folder, "log.ndjson.rejects.ndjson");
-  victim = join(folder, "victim");
   await cli("admin", "tenant", "create", "acme", "--name", "Acme Inc.");
   await writeFile(join(folder, "log.ndjson"), '{"id":"one"}\n');
 });
 afterEach(() => rm(rejects, { recursive: true, force: true }));
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 describe("the file of an import's rejected rows", () => {
   verifies("C-103");

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -11,6 +10,7 @@ import {
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { withoutNulls } from "../support/rows.ts";
 import { disputesOf, invoices, ledgerCsv, ledgerMap } from "../support/ledger.ts";
 import { withoutAbout } from "../mcp/hosts.ts";
@@ -22,8 +22,8 @@ const SEEN = "2025-09-30";
 const ledger = invoices(29, 900);
 const { seen, open } = disputesOf(ledger, SEEN);
 
-let folder: string;
-let env: Record<string, string>;
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
 
 /** A command in the test's own folder. */
 const run = (line: string[], input?: string) => runCli(line, env, input, folder);
@@ -51,14 +51,11 @@ const importing = (file: string, ...more: string[]) => [
 const MAPPED = ["--map", "map.json", "--create-configuration"];
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "import-")));
-  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
   await mkdir(join(folder, "in"));
   await writeFile(join(folder, "in", "ledger.csv"), `\uFEFF${ledgerCsv(ledger)}`);
   await writeFile(join(folder, "map.json"), JSON.stringify(ledgerMap(SEEN)));
   await result(["admin", "tenant", "create", "acme", "--name", "Acme Inc."]);
 });
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 const isWhole = inject("runsWholeSeries");
 

@@ -1,16 +1,15 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   connectStdio,
   type Ready,
-  runCli,
+  runAdmin,
   type Running,
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { pdf, uploadPath } from "../support/pdf.ts";
 import { verifies } from "../support/verifies.ts";
 import { withoutAbout } from "../mcp/hosts.ts";
@@ -25,8 +24,8 @@ type Answer = {
   content: { type: string; uri?: string; resource?: { uri: string; blob?: string } }[];
 };
 
-let folder: string;
-let env: Record<string, string>;
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
 let server: Running;
 let at: Ready;
 let apiKey: string;
@@ -35,11 +34,7 @@ let host: Client;
 const questions: string[] = [];
 let beforeYes: () => Promise<unknown> = async () => {};
 
-const admin = async (...line: string[]): Promise<Json> => {
-  const { status, stdout, stderr } = await runCli(["admin", ...line], env, "", folder);
-  expect([status, stderr]).toEqual([0, ""]);
-  return JSON.parse(stdout) as Json;
-};
+const admin = (...line: string[]) => runAdmin(line, env);
 
 const rest = async (method: string, path: string, body?: object) => {
   const response = await fetch(`${at.extBaseUrl}/api/v1/ingest${path}`, {
@@ -78,8 +73,6 @@ const refusal = async (name: string, args: Json): Promise<Json> =>
   (await call(name, args))._meta?.["receivables/problem"] as Json;
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "ingest-tools-")));
-  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
   const tenant = await admin("tenant", "create", "acme", "--name", "Acme Inc.");
   connectionId = String(tenant["connectionId"]);
   const key = await admin("key", "issue", "--tenant", "acme", "--name", "ingest");
@@ -108,7 +101,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await host?.close();
   await server?.end("SIGTERM");
-  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
 const ACCOUNT = { account_number: "ACC/1", name: "Northwind", currency: "USD" };

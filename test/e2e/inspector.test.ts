@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLI, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const INSPECTOR = join(
@@ -16,7 +15,7 @@ const LISTED = JSON.parse(readFileSync(join(ROOT, "test/derived/tools.json"), "u
 
 type Ended = { status: number; stdout: string; stderr: string };
 
-let folder: string;
+const folder = useFolder();
 let http: Running;
 let url: string;
 
@@ -40,14 +39,10 @@ const inspect = (target: string[], ...rest: string[]): Promise<Ended> =>
   });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "inspector-"));
   http = startCli(["http", "--port", "0"], { RECEIVABLES_DATA: join(folder, "data") });
   url = (await whenReady(http)).mcpUrl ?? "";
 });
-afterAll(async () => {
-  await http.end("SIGTERM");
-  await rm(folder, { recursive: true, maxRetries: 3 });
-});
+afterAll(() => http.end("SIGTERM"));
 
 const doors: [string, () => string[]][] = [
   ["stdio", () => [process.execPath, CLI, "stdio"]],

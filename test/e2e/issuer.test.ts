@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli, type Running, startCli, whenReady, callWithToken } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";
 import { verifies } from "../support/verifies.ts";
 
-let folder: string;
-let profiles: string;
+const folder = useFolder();
+const profiles = join(folder, "profiles.json");
 let issuer: Issuer;
 let env: Record<string, string>;
 let server: Running;
@@ -25,8 +25,6 @@ const give = (subjects: Record<string, string[]>) => {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "issuer-"));
-  profiles = join(folder, "profiles.json");
   await give({ ann: ["subject-1"] });
   issuer = await startIssuer();
   env = {
@@ -41,7 +39,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.end("SIGTERM");
   await issuer.close();
-  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
 const list = (token: string) => callWithToken(mcpUrl, token, "disputes_list", { PageSize: 1 });

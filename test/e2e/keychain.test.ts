@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -10,6 +9,7 @@ import {
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import {
   type KeychainService,
   noKeychainService,
@@ -21,7 +21,7 @@ const PASSWORD = "canary-password";
 const EMAIL = "ann@acme.example";
 const why = noKeychainService();
 
-let folder: string;
+const folder = useFolder();
 let platform: Running;
 let ready: Ready;
 let keychain: KeychainService;
@@ -44,7 +44,6 @@ const untried = why === undefined ? "" : ` (could not be tried: ${why})`;
 
 describe.skipIf(why !== undefined)(`the keychain of the operating system${untried}`, () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "in-keychain-"));
     keychain = await startKeychainService();
     const env = { RECEIVABLES_DATA: join(folder, "platform") };
     await createPeople(env, { emails: [EMAIL], password: PASSWORD, role: "Viewer" });
@@ -54,7 +53,6 @@ describe.skipIf(why !== undefined)(`the keychain of the operating system${untrie
   afterAll(async () => {
     await platform.end("SIGTERM");
     await keychain.close();
-    await rm(folder, { recursive: true });
   });
 
   verifies("C-38");

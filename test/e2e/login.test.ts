@@ -1,7 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -11,28 +10,26 @@ import {
   CLI,
   connectStdio,
   type Ready,
+  runAdmin,
   runCli,
   type Running,
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary pass wörd";
 const EMAIL = "ann@acme.example";
 
-let folder: string;
+const folder = useFolder();
 let mine: string;
 let platform: Running;
 let ready: Ready;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "login-"));
   const env = { RECEIVABLES_DATA: join(folder, "platform") };
-  const admin = async (line: string, input = "") => {
-    const { status, stderr } = await runCli(["admin", ...line.split(" ")], env, input);
-    expect(status, stderr).toBe(0);
-  };
+  const admin = (line: string, input = "") => runAdmin(line.split(" "), env, input);
   for (const tenant of ["acme", "other"]) {
     await admin(`tenant create ${tenant} --name ${tenant}`);
   }
@@ -43,10 +40,7 @@ beforeAll(async () => {
   platform = startCli(["platform", "--port", "0"], env);
   ready = await whenReady(platform);
 });
-afterAll(async () => {
-  await platform.end("SIGTERM");
-  await rm(folder, { recursive: true });
-});
+afterAll(() => platform.end("SIGTERM"));
 beforeEach(async () => {
   mine = await mkdtemp(join(folder, "mine-"));
 });

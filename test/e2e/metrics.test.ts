@@ -1,13 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { ask } from "../support/raw-http.ts";
 import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
+const folder = useFolder();
 const ON = { RECEIVABLES_METRICS_ADDRESS: "127.0.0.1:0" };
 
 const scrape = async ({ texts }: Running): Promise<string> => {
@@ -51,7 +50,6 @@ describe.each(dialects)("metrics of a platform ($name)", (dialect) => {
 
 verifies("OP-31", "C-64");
 it("an MCP server counts tool calls by tool and outcome, below its log level too", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "metrics-"));
   const env = { RECEIVABLES_DATA: folder, ...ON };
   const server = startCli(["http", "--port", "0"], env);
   const { baseUrl, mcpUrl = "" } = await whenReady(server);
@@ -70,5 +68,4 @@ it("an MCP server counts tool calls by tool and outcome, below its log level too
   expect(text).not.toMatch(/canary|"demo"/);
   expect((await fetch(`${baseUrl}/metrics`)).status).toBe(404);
   await server.end("SIGTERM");
-  await rm(folder, { recursive: true });
 });

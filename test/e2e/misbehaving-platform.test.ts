@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withoutAbout, readProblem, type Result, readText } from "../mcp/hosts.ts";
@@ -17,6 +15,7 @@ import {
   KINDS,
   RIGHT,
 } from "../support/fake-platform.ts";
+import { useFolder } from "../support/folder.ts";
 import { HOSTILE, type Misbehaviour, misbehaviours } from "../support/misbehaviours.ts";
 import { certificateFor } from "../support/receiver.ts";
 import { verifies } from "../support/verifies.ts";
@@ -25,7 +24,7 @@ import { verifies } from "../support/verifies.ts";
 const STARTING_MS = 180_000;
 const SECONDS = { patient: "30", hasty: "2" };
 
-let folder: string;
+const folder = useFolder();
 let folders = 0;
 
 const settings = (url: string, seconds: string): Record<string, string> => ({
@@ -53,7 +52,6 @@ const placeAt = async (
 let places: Place[];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "misbehaving-"));
   places = await Promise.all([placeAt(startStdioProcess), placeAt(startHttpProcess)]);
 }, STARTING_MS);
 afterAll(async () => {
@@ -61,7 +59,6 @@ afterAll(async () => {
     await Promise.all([patient.close(), hasty.close()]);
     await fake.close();
   }
-  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
 const call = (server: ServerProcess, kind: Kind): Promise<Result> =>

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { connectStdio, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 import about from "../../package.json" with { type: "json" };
 
@@ -18,11 +18,10 @@ const INSPECTOR = join(
 const MAX_BYTES = 18 * 2 ** 20;
 const KEYCHAIN = "@napi-rs/keyring";
 
-let folder: string;
+const folder = useFolder();
 let modules: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "package-"));
   await run(process.execPath, [join(ROOT, "scripts/package.ts"), folder]);
   const archive = join(folder, `${about.name}-${about.version}.tgz`);
   const installed = join(folder, "installed");
@@ -32,7 +31,6 @@ beforeAll(async () => {
   await run("npm", ["install", ...options, archive], { cwd: installed });
   modules = join(installed, "node_modules");
 }, 300_000);
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 describe("the installed npm package", () => {
   it("has at most 18 MiB and brings nothing but the optional keychain", async () => {

@@ -1,10 +1,10 @@
-import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askFrom } from "../support/addresses.ts";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { recorder } from "../support/recorder.ts";
 import type { WildServer } from "../support/wild-server.ts";
 import { verifies } from "../support/verifies.ts";
@@ -22,8 +22,8 @@ const PEOPLE = {
 type Name = keyof typeof PEOPLE;
 const NAMES = Object.keys(PEOPLE) as Name[];
 
-let folder: string;
-let env: Record<string, string>;
+const folder = useFolder();
+const env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "debug" };
 let platform: Running;
 let trace: WildServer;
 let server: Running;
@@ -52,8 +52,6 @@ const settle = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "people-"));
-  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "debug" };
   await settle();
   platform = startCli(["platform", "--port", "0"], env);
   trace = await recorder((await whenReady(platform)).baseUrl);
@@ -82,7 +80,6 @@ afterAll(async () => {
   await server.end("SIGTERM");
   await trace.close();
   await platform.end("SIGTERM");
-  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
 type Answer = { isError?: boolean; structuredContent?: Record<string, unknown>; content: unknown };

@@ -1,15 +1,15 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { PLUGIN } from "../../scripts/build/plugins.ts";
+import { useFolder } from "../support/folder.ts";
 import { hasHost, type HostProgram, runHost, startCodex } from "../support/host-programs.ts";
 import { unpackPlugins } from "../support/plugins.ts";
 import { verifies } from "../support/verifies.ts";
 
 const HOSTS: readonly HostProgram[] = ["claude", "codex", "gemini"];
 
-let folder: string;
+const folder = useFolder();
 
 /** Each host has a person of its own, with an empty home folder. */
 const homeOf = (host: HostProgram): string => join(folder, `home-${host}`);
@@ -24,11 +24,9 @@ const run = async (host: HostProgram, args: readonly string[], input = ""): Prom
 
 describe.skipIf(!HOSTS.some(hasHost))("a package that its host installs (needs the hosts)", () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "plugin-hosts-"));
     for (const host of HOSTS) await mkdir(homeOf(host));
     await unpackPlugins(folder);
   }, 300_000);
-  afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
   verifies("RC-03");
   it.skipIf(!hasHost("claude"))("is valid for Claude Code, and its server answers", async () => {

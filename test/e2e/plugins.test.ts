@@ -1,11 +1,11 @@
 import { Ajv } from "ajv";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { PLUGIN, PLUGINS } from "../../scripts/build/plugins.ts";
+import { useFolder } from "../support/folder.ts";
 import { unpackPlugins } from "../support/plugins.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -137,15 +137,13 @@ SCHEMAS["cursor"] = { ...SCHEMAS["agent-plugin"], ...SCHEMAS["cursor"] };
 
 type Server = { command: string; args: string[]; cwd?: string };
 
-let folder: string;
+const folder = useFolder();
 
 const folderOf = (host: string): string => join(folder, host, PLUGIN);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "plugins-"));
   await unpackPlugins(folder);
 }, 300_000);
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 /** Puts in the variables of a host for its plugin's folder. */
 const expand = (value: string, root: string): string =>

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askFrom } from "../support/addresses.ts";
 import { openBrowser } from "../support/browser.ts";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "correct horse battery staple";
@@ -16,13 +15,12 @@ describe.each([
   ["trusted", "127.0.0.1"],
   ["untrusted", "10.1.2.3"],
 ])("one process behind a proxy that is %s", (name, trusted) => {
-  let home: string;
+  const home = useFolder();
   let server: Running;
   let origin: string;
   let mcpUrl: string;
 
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), "proxy-"));
     const env = {
       RECEIVABLES_DATA: join(home, "data"),
       RECEIVABLES_HTTP_AUTH: "builtin",
@@ -42,10 +40,7 @@ describe.each([
     ({ origin } = new URL(ready.baseUrl));
     mcpUrl = ready.mcpUrl ?? "";
   });
-  afterAll(async () => {
-    await server.end("SIGTERM");
-    await rm(home, { recursive: true, maxRetries: 3 });
-  });
+  afterAll(() => server.end("SIGTERM"));
 
   const forwarded = (client: string) => ({ "X-Forwarded-For": client });
 

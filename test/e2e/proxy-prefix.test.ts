@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPeople, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { waitForPort } from "../support/nginx.ts";
 import { connectNew, connectOld } from "../support/oauth-host.ts";
@@ -65,12 +65,11 @@ ${(await readBlock("haproxy", own, port)).replace("/etc/haproxy/example.com.pem"
   },
 };
 
-let home: string;
+const home = useFolder();
 let certificate: Certificate;
 const trusted = getCACertificates("default");
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "prefix-"));
   certificate = await certificateFor("localhost");
   setDefaultCACertificates([...trusted, certificate.cert]);
   const env = { RECEIVABLES_DATA: join(home, "data") };
@@ -78,7 +77,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   setDefaultCACertificates(trusted);
-  await rm(home, { recursive: true, force: true, maxRetries: 3 });
 });
 
 describe.each(Object.entries(PROXIES))("a server below a path of %s", (name, { args, config }) => {

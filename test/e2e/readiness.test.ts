@@ -1,9 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
+
+const folder = useFolder();
+const data = (name: string) => ({ RECEIVABLES_DATA: join(folder, name) });
 
 const ask = async (url: string) => {
   const response = await fetch(url);
@@ -12,8 +14,6 @@ const ask = async (url: string) => {
 
 verifies("OP-30");
 it("an MCP server is ready as long as its platform is", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "readiness-"));
-  const data = (name: string) => ({ RECEIVABLES_DATA: join(folder, name) });
   const platform = startCli(["platform", "--port", "0"], data("platform"));
   const { baseUrl } = await whenReady(platform);
   const server = startCli(["http", "--port", "0"], {
@@ -36,13 +36,11 @@ it("an MCP server is ready as long as its platform is", async () => {
   });
   expect((await ask(at("/health"))).status).toBe(200);
   await server.end("SIGTERM");
-  await rm(folder, { recursive: true });
 });
 
 verifies("OP-30");
 it("a server with an embedded platform answers for the platform's parts", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "readiness-"));
-  const server = startCli(["http", "--port", "0"], { RECEIVABLES_DATA: folder });
+  const server = startCli(["http", "--port", "0"], data("embedded"));
   const { baseUrl } = await whenReady(server);
   const { status, body } = await ask(`${baseUrl}/ready`);
   expect([status, body["parts"]]).toEqual([
@@ -50,5 +48,4 @@ it("a server with an embedded platform answers for the platform's parts", async 
     { store: { ok: true }, schema: { ok: true }, files: { ok: true } },
   ]);
   await server.end("SIGTERM");
-  await rm(folder, { recursive: true });
 });

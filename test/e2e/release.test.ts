@@ -2,12 +2,12 @@ import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { LICENSES } from "../../scripts/build/bundle.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 import about from "../../package.json" with { type: "json" };
 import type { createServerJson } from "../../scripts/build/server-json.ts";
@@ -15,20 +15,16 @@ import type { createServerJson } from "../../scripts/build/server-json.ts";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 
-let folder: string;
-let first: string;
-let second: string;
+const folder = useFolder();
+const first = join(folder, "first");
+const second = join(folder, "second");
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "release-"));
-  first = join(folder, "first");
-  second = join(folder, "second");
   for (const out of [first, second]) {
     // One after the other, since both write to dist/.
     await run(process.execPath, [join(ROOT, "scripts/release.ts"), out]);
   }
 }, 300_000);
-afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 const read = (name: string): Promise<string> => readFile(join(first, name), "utf8");
 const readJson = async (name: string): Promise<unknown> => JSON.parse(await read(name)) as unknown;

@@ -1,9 +1,9 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readProblem, type Result, readText, withoutAbout } from "../mcp/hosts.ts";
-import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { runAdmin, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { ACCOUNT } from "../support/ingest.ts";
 import {
   type ServerProcess,
@@ -17,20 +17,13 @@ const EMAIL = "ar@acme.example";
 
 type Fields = Record<string, unknown>;
 
-let folder: string;
+const folder = useFolder();
 let extApiKey: string;
 
 const dataOf = (name: string): string => join(folder, name);
 
-const admin = async (line: string[], input = ""): Promise<Fields> => {
-  const { status, stdout, stderr } = await runCli(
-    ["admin", ...line],
-    { RECEIVABLES_DATA: dataOf("before") },
-    input,
-  );
-  if (status !== 0) throw new Error(stderr);
-  return JSON.parse(stdout) as Fields;
-};
+const admin = (line: string[], input = "") =>
+  runAdmin(line, { RECEIVABLES_DATA: dataOf("before") }, input);
 
 const running: Running[] = [];
 
@@ -67,7 +60,6 @@ const TRANSPORTS = [
 
 /** A tenant as every platform has it at first. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "alike-"));
   await admin(["tenant", "create", "acme", "--name", "Acme Inc."]);
   const person = ["--email", EMAIL, "--first-name", "Ann", "--last-name", "Lee"];
   await admin(
@@ -77,10 +69,7 @@ beforeAll(async () => {
   extApiKey = String((await admin(["key", "issue", "--tenant", "acme", "--name", "t"]))["apiKey"]);
   await cp(dataOf("before"), dataOf("embedded"), { recursive: true });
 });
-afterAll(async () => {
-  await Promise.all(running.map((platform) => platform.end("SIGTERM")));
-  await rm(folder, { recursive: true, maxRetries: 3 });
-});
+afterAll(() => Promise.all(running.map((platform) => platform.end("SIGTERM"))));
 
 /** Earlier answers by the name under which later steps refer to them. */
 type Known = Record<string, Fields>;

@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CLI, type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { CLI, type Ready, runAdmin, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 import { withoutAbout } from "../mcp/hosts.ts";
 
@@ -30,17 +29,16 @@ type Host = {
   close(): Promise<void>;
 };
 
-let folder: string;
+const folder = useFolder();
 let platform: Running;
 let ready: Ready;
 let token: string;
 const secrets: string[] = [PASSWORD];
 
-const admin = async (line: string[], input = ""): Promise<Record<string, string>> => {
-  const ended = await runCli(["admin", ...line], { RECEIVABLES_DATA: join(folder, "data") }, input);
-  if (ended.status !== 0) throw new Error(ended.stderr);
-  return JSON.parse(ended.stdout);
-};
+const admin = (line: string[], input = "") =>
+  runAdmin(line, { RECEIVABLES_DATA: join(folder, "data") }, input) as Promise<
+    Record<string, string>
+  >;
 
 const rest = async (method: string, path: string, sent: { body?: unknown; key?: string } = {}) => {
   const credential =
@@ -131,7 +129,6 @@ const oldHost = async (env: Record<string, string>): Promise<Host> => {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "remote-"));
   await admin(["tenant", "create", "acme", "--name", "Acme Inc."]);
   platform = startCli(["platform", "--port", "0"], {
     RECEIVABLES_DATA: join(folder, "data"),
@@ -139,10 +136,7 @@ beforeAll(async () => {
   });
   ready = await whenReady(platform);
 });
-afterAll(async () => {
-  await platform.end("SIGTERM");
-  await rm(folder, { recursive: true, maxRetries: 3 });
-});
+afterAll(() => platform.end("SIGTERM"));
 
 describe("two hosts on one platform", () => {
   const BASE = "/dispute/v1/tenants/acme";
@@ -156,9 +150,7 @@ describe("two hosts on one platform", () => {
     const env = settings(key, auditKey);
     hosts = await Promise.all([newHost(env), oldHost(env)]);
   });
-  afterAll(async () => {
-    await Promise.all(hosts.map((host) => host.close()));
-  });
+  afterAll(() => Promise.all(hosts.map((host) => host.close())));
 
   const made = async (host: Host, name: string, args: Record<string, unknown>) => {
     const answer = await host.call(name, args);

@@ -1,14 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, it } from "vitest";
 import { startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
+
+const folder = useFolder();
 
 verifies("OP-33");
 it("a tool call over HTTP can be followed from the MCP request to the platform's", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "request-log-"));
   const server = startCli(["http", "--port", "0"], { RECEIVABLES_DATA: folder });
   const { mcpUrl = "" } = await whenReady(server);
   const client = new Client({ name: "test", version: "1" });
@@ -56,5 +55,4 @@ it("a tool call over HTTP can be followed from the MCP request to the platform's
       requestId: called[0]?.["requestId"],
     }),
   );
-  await rm(folder, { recursive: true });
 });

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +10,7 @@ import {
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary-password";
@@ -18,7 +18,7 @@ const tokenOf = (name: string): string => `canary-token-of-${name}-${"x".repeat(
 const PEOPLE = ["ann", "bob"];
 const EMAILS = PEOPLE.map((name) => `${name}@acme.example`);
 
-let folder: string;
+const folder = useFolder();
 let platform: Running;
 let servers: Running[];
 let readies: Ready[];
@@ -30,7 +30,6 @@ const write = async (name: string, text: string): Promise<string> => {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "secret-pages-"));
   const there = { RECEIVABLES_DATA: join(folder, "platform") };
   await createPeople(there, { emails: [...EMAILS], password: PASSWORD });
   platform = startCli(["platform", "--port", "0"], there);
@@ -58,7 +57,6 @@ afterAll(async () => {
     await server.end("SIGTERM");
   }
   await platform.end("SIGTERM");
-  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
 type Mode = "auto" | "legacy";

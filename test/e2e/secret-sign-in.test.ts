@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Browser, openBrowser, type Shown } from "../support/browser.ts";
 import { createPeople, type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { connectNew } from "../support/oauth-host.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -12,12 +10,11 @@ const SCOPE = ["read", "write", "admin"];
 const emailOf = (name: string): string => `${name}@acme.example`;
 const loginOf = (name: string) => ({ email: emailOf(name), password: PASSWORD });
 
-let folder: string;
+const folder = useFolder();
 let servers: Running[];
 let readies: Ready[];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "secret-sign-in-"));
   const env = {
     RECEIVABLES_DATA: folder,
     RECEIVABLES_HTTP_AUTH: "builtin",
@@ -32,10 +29,7 @@ beforeAll(async () => {
   servers.push(startCli(["http", "--port", "0"], known));
   readies.push(await whenReady(servers[1] as Running));
 });
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.end("SIGTERM")));
-  await rm(folder, { recursive: true, maxRetries: 3 });
-});
+afterAll(() => Promise.all(servers.map((server) => server.end("SIGTERM"))));
 
 type Mode = "auto" | "legacy";
 type Answer = { structuredContent?: Record<string, unknown>; content: { text?: string }[] };

@@ -1,13 +1,12 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { askFrom } from "../support/addresses.ts";
-import { runCli, startCli, whenReady } from "../support/cli.ts";
+import { runAdmin, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -20,13 +19,10 @@ const AT_ONCE = 500;
 
 describe.each(dialects)("SIGTERM during a long read ($name)", (dialect) => {
   let database: Database;
-  let home: string;
+  const home = useFolder();
   let env: Record<string, string>;
 
-  const admin = async (line: string, input = ""): Promise<void> => {
-    const { status, stderr } = await runCli(["admin", ...line.split(" ")], env, input);
-    expect(status, stderr).toBe(0);
-  };
+  const admin = (line: string, input = "") => runAdmin(line.split(" "), env, input);
 
   const fill = async (reasonId: string): Promise<void> => {
     const store = await database.open();
@@ -64,16 +60,12 @@ describe.each(dialects)("SIGTERM during a long read ($name)", (dialect) => {
 
   beforeAll(async () => {
     database = await dialect.createMigrated();
-    home = await mkdtemp(join(tmpdir(), "shutdown-"));
     env = { RECEIVABLES_DATA: join(home, "data"), ...database.environment };
     await admin("tenant create acme --name acme");
     const user = `--tenant acme --email ${EMAIL} --role Administrator`;
     await admin(`user create ${user} --first-name A --last-name L`, PASSWORD);
   });
-  afterAll(async () => {
-    await database.remove();
-    await rm(home, { recursive: true, maxRetries: 3 });
-  });
+  afterAll(() => database.remove());
 
   verifies("C-91");
   it("answers the running list to its end and exits with 0", async () => {

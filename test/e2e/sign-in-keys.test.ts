@@ -1,9 +1,9 @@
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli, type Running, startCli, whenReady, runAdmin } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { connectNew } from "../support/oauth-host.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -11,8 +11,8 @@ const PASSWORD = "correct horse battery staple";
 const ROLES = { ann: "AR Manager", bob: "Agent" } as const;
 type Name = keyof typeof ROLES;
 
-let home: string;
-let keysFile: string;
+const home = useFolder();
+const keysFile = join(home, "keys.json");
 let env: Record<string, string>;
 let key: string;
 let server: Running;
@@ -31,8 +31,6 @@ const writeKeys = async (keys: object, mode = 0o600): Promise<void> => {
 };
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), "sign-in-keys-"));
-  keysFile = join(home, "keys.json");
   env = {
     RECEIVABLES_DATA: join(home, "data"),
     RECEIVABLES_HTTP_AUTH: "builtin",
@@ -49,10 +47,7 @@ beforeAll(async () => {
   server = startCli(["http", "--port", "0"], env);
   ({ mcpUrl = "" } = await whenReady(server));
 });
-afterAll(async () => {
-  await server.end("SIGTERM");
-  await rm(home, { recursive: true, force: true, maxRetries: 3 });
-});
+afterAll(() => server.end("SIGTERM"));
 
 const connect = async (name: Name, mode: "auto" | "legacy"): Promise<Client> =>
   (await connectNew(mcpUrl, { email: emailOf(name), password: PASSWORD }, { mode })).client;

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { runCli, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { dialects } from "../support/stores.ts";
 
 /** The tables in the database's schema. */
@@ -18,10 +17,11 @@ const listTables = async (url: string): Promise<string[]> => {
 };
 
 describe("an MCP server with the built-in sign-in in front of a remote platform", () => {
+  const folder = useFolder();
+
   it("creates only the sign-in's tables in an empty PostgreSQL database", async () => {
     const dialect = dialects.find(({ name }) => name === "postgres");
     const database = await dialect?.create();
-    const folder = await mkdtemp(join(tmpdir(), "sign-in-store-"));
     const remote = { RECEIVABLES_DATA: join(folder, "platform") };
     await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], remote);
     const platform = startCli(["platform", "--port", "0"], remote);
@@ -45,7 +45,6 @@ describe("an MCP server with the built-in sign-in in front of a remote platform"
     ]);
     await server.end("SIGTERM");
     await platform.end("SIGTERM");
-    await rm(folder, { recursive: true, maxRetries: 3 });
     await database?.remove();
   });
 });

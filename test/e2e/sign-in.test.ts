@@ -1,15 +1,22 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, UnauthorizedError } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli, type Running, startCli, whenReady, callWithToken } from "../support/cli.ts";
+import {
+  callWithToken,
+  runAdmin,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { ask } from "../support/raw-http.ts";
 import { codeFrom } from "../support/oauth.ts";
 import { connectNew, connectOld } from "../support/oauth-host.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
+const home = useFolder();
 const PASSWORD = "correct horse battery staple";
 
 const PEOPLE = { ann: "acme", bob: "bolt" } as const;
@@ -27,44 +34,25 @@ const whoIs = async (client: Pick<Client, "callTool">): Promise<string> => {
 for (const dialect of dialects) {
   describe(`people sign in to a running server (${dialect.name})`, () => {
     let database: Database;
-    let home: string;
     let env: Record<string, string>;
     let servers: Running[];
     let mcpUrl: string;
 
+    const admin = (line: string, input = "") => runAdmin(line.split(" "), env, input);
+
     beforeAll(async () => {
       database = await dialect.create();
-      home = await mkdtemp(join(tmpdir(), "sign-in-"));
       env = {
-        RECEIVABLES_DATA: join(home, "data"),
+        RECEIVABLES_DATA: join(home, dialect.name),
         RECEIVABLES_HTTP_AUTH: "builtin",
         RECEIVABLES_OAUTH_REGISTRATION: "true",
         RECEIVABLES_LOG: "info",
         ...database.environment,
       };
       for (const [name, tenant] of Object.entries(PEOPLE)) {
-        await runCli(["admin", "tenant", "create", tenant, "--name", tenant], env);
-        const email = emailOf(name as Name);
-        const made = await runCli(
-          [
-            "admin",
-            "user",
-            "create",
-            "--tenant",
-            tenant,
-            "--email",
-            email,
-            "--first-name",
-            name,
-            "--last-name",
-            "Lee",
-            "--role",
-            "Administrator",
-          ],
-          env,
-          PASSWORD,
-        );
-        if (made.status !== 0) throw new Error(made.stderr);
+        const user = `--tenant ${tenant} --email ${emailOf(name as Name)} --role Administrator`;
+        await admin(`tenant create ${tenant} --name ${tenant}`);
+        await admin(`user create ${user} --first-name ${name} --last-name Lee`, PASSWORD);
       }
       const first = startCli(["http", "--port", "0"], env);
       servers = [first];
@@ -73,7 +61,6 @@ for (const dialect of dialects) {
     afterAll(async () => {
       await Promise.all(servers.map((server) => server.end("SIGTERM")));
       await database.remove();
-      await rm(home, { recursive: true, force: true, maxRetries: 3 });
     });
 
     it("complete the flow from a refusal to a tool's answer, with the hosts of 2026 and of 2025", async () => {
@@ -191,12 +178,10 @@ for (const dialect of dialects) {
 }
 
 it("cannot sign in over an unencrypted connection", async () => {
-  const home = await mkdtemp(join(tmpdir(), "sign-in-"));
-  const env = { RECEIVABLES_DATA: home, RECEIVABLES_HTTP_AUTH: "builtin" };
+  const env = { RECEIVABLES_DATA: join(home, "none"), RECEIVABLES_HTTP_AUTH: "builtin" };
   for (const more of [{}, { RECEIVABLES_PUBLIC_URL: "http://mcp.example" }]) {
     const ended = await runCli(["http", "--host", "0.0.0.0", "--port", "0"], { ...env, ...more });
     expect(ended.status).toBe(1);
     expect(ended.stderr).toContain("RECEIVABLES_PUBLIC_URL=https://");
   }
-  await rm(home, { recursive: true, force: true, maxRetries: 3 });
 });

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -9,6 +7,7 @@ import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLI, type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 
 const HOST = { name: "host", version: "1.0.0" };
@@ -27,23 +26,19 @@ type Host = {
   close(): Promise<void>;
 };
 
-let folder: string;
+const folder = useFolder();
 let server: Running;
 let ready: Ready;
 let key: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "subscriptions-"));
   const data = { RECEIVABLES_DATA: join(folder, "data") };
   server = startCli(["http", "--port", "0"], data);
   ready = await whenReady(server);
   const issued = await runCli(["admin", "key", "issue", "--tenant", "demo", "--name", "far"], data);
   key = JSON.parse(issued.stdout).apiKey;
 });
-afterAll(async () => {
-  await server.end("SIGTERM");
-  await rm(folder, { recursive: true, maxRetries: 3 });
-});
+afterAll(() => server.end("SIGTERM"));
 
 const environment = (door: Door): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "",

@@ -1,6 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,11 +9,13 @@ import { wantsTraces } from "../../src/server/tracing.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { connectStdio, startCli, whenReady } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { closeNow, listen } from "../support/listen.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { type ReceivedSpan, startTraceReceiver } from "../support/trace-receiver.ts";
 import { verifies } from "../support/verifies.ts";
 
+const folder = useFolder();
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const HOST = "b7ad6b7169203331";
 const TOKEN = "canary".padEnd(40, "x");
@@ -64,12 +65,11 @@ describe.each(dialects)("a trace with a platform on $name", (dialect) => {
     const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     const platform = startCli(["platform", "--port", "0"], { ...database.environment, ...traces });
     const { baseUrl } = await whenReady(platform);
-    const folder = await mkdtemp(join(tmpdir(), "traces-"));
-    const tokens = join(folder, "tokens");
+    const tokens = join(folder, `tokens-${dialect.name}`);
     await writeFile(tokens, `${TOKEN} default read\n`, { mode: 0o600 });
     const server = startCli(["http", "--port", "0"], {
       ...traces,
-      RECEIVABLES_DATA: folder,
+      RECEIVABLES_DATA: join(folder, dialect.name),
       RECEIVABLES_BASE_URL: baseUrl,
       RECEIVABLES_TENANT_ID: "canary",
       RECEIVABLES_EXT_API_KEY: apiKey,
@@ -89,7 +89,6 @@ describe.each(dialects)("a trace with a platform on $name", (dialect) => {
     // Both log the request with the ids of its span.
     const line = new RegExp(`"http.request".*"traceId":"${TRACE}","spanId":"[0-9a-f]{16}"`);
     expect([server, platform].map(({ texts }) => line.test(texts.stderr))).toEqual([true, true]);
-    await rm(folder, { recursive: true });
     const { spans } = collector;
     expect(pathTo(spans, "SELECT export_keys")).toEqual([
       "host",
@@ -106,9 +105,8 @@ describe.each(dialects)("a trace with a platform on $name", (dialect) => {
 
 verifies("OP-32");
 it("over stdio the trace is that of the request's _meta", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "traces-"));
   const client = await connectStdio({
-    RECEIVABLES_DATA: folder,
+    RECEIVABLES_DATA: join(folder, "stdio"),
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
   });
   await client.callTool({
@@ -122,7 +120,6 @@ it("over stdio the trace is that of the request's _meta", async () => {
     "host",
     "tools/call disputes_list",
   ]);
-  await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
 verifies("OP-32");
@@ -132,9 +129,8 @@ it("a collector that refuses is logged in one line, without a stack and without 
     response.writeHead(403, "Not Yours").end("canary");
   });
   const endpoint = `http://127.0.0.1:${await listen(refusing)}`;
-  const folder = await mkdtemp(join(tmpdir(), "traces-"));
   const platform = startCli(["platform", "--port", "0"], {
-    RECEIVABLES_DATA: folder,
+    RECEIVABLES_DATA: join(folder, "refused"),
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_BSP_SCHEDULE_DELAY: "10",
   });
@@ -145,7 +141,6 @@ it("a collector that refuses is logged in one line, without a stack and without 
   await expect.poll(failures, { timeout: 30_000 }).not.toEqual([]);
   await platform.end("SIGTERM");
   await closeNow(refusing);
-  await rm(folder, { recursive: true });
   const [line = ""] = failures();
   expect(JSON.parse(line)).toMatchObject({ level: "warn", error: "Not Yours" });
   expect(line).not.toMatch(/stack|canary/);

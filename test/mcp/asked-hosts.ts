@@ -5,6 +5,7 @@ import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-serve
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { VIEW_TYPE } from "../../src/views/views.ts";
 import { type createOptions, type Person, type Result, ERAS } from "./hosts.ts";
+import { ADDRESS } from "./messages.ts";
 import { sharedValidators } from "../support/shared-validators.ts";
 import { trustingGate } from "./trusting-gate.ts";
 
@@ -73,8 +74,6 @@ const overStdio = async (options: Options, host: AskedHost): Promise<Connected> 
   await client.connect(theirs);
   return toConnected(client);
 };
-
-const ADDRESS = "http://127.0.0.1:8765/mcp";
 
 /** Connects a host to a server over HTTP. */
 export const openSession = async (

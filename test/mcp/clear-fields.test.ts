@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
-import { isUpdate } from "../../src/mcp/tools/listing/kinds.ts";
 import { inputSchema, type JsonSchema, ownShape } from "../../src/mcp/tools/listing/schemas.ts";
 import { isOperationTool, type OperationTool } from "../../tools/tool.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -10,7 +9,7 @@ import { askAt } from "./insight-host.ts";
 
 const updates: [string, OperationTool][] = activeTools(ALL)
   .filter((tool) => isOperationTool(tool))
-  .filter(({ operation }) => isUpdate(operation))
+  .filter(({ operation }) => operation.updates)
   .map((tool) => [tool.name, tool]);
 
 /** Arguments for which null is the same as none: the operation takes both for hosts that send every argument. */

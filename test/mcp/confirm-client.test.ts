@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { trustingGate } from "./trusting-gate.ts";
 import { KEY, createOptions, readProblem, connectRaw, type Result } from "./hosts.ts";
+import { ADDRESS, requestOf } from "./messages.ts";
 import { scriptBroker, type ScriptedBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
-const ADDRESS = "http://127.0.0.1:8765/mcp";
 const ARGS = { departmentId: "dep-1" };
 const LEGACY = "2025-11-25";
 const MODERN = "2026-07-28";
@@ -81,10 +81,7 @@ describe.each(["auto", "legacy"] as const)("two programs of one person over HTTP
 });
 
 const headersOf = (who: string, version: string) => ({
-  host: "127.0.0.1:8765",
   authorization: `${who} read write admin`,
-  accept: "application/json, text/event-stream",
-  "content-type": "application/json",
   "mcp-protocol-version": version,
 });
 
@@ -100,16 +97,13 @@ describe("a question to a host over HTTP", () => {
         "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
       };
       const params = { name: "departments_delete", arguments: ARGS, ...more, _meta };
+      const method = "tools/call";
+      const headers = { "mcp-method": method, "mcp-name": "departments_delete" };
       const response = await http.fetch(
-        new Request(ADDRESS, {
-          method: "POST",
-          headers: {
-            ...headersOf(who, MODERN),
-            "mcp-method": "tools/call",
-            "mcp-name": "departments_delete",
-          },
-          body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-        }),
+        requestOf(
+          { jsonrpc: "2.0", id: 1, method, params },
+          { ...headersOf(who, MODERN), ...headers },
+        ),
       );
       const text = await response.text();
       const json = text.startsWith("{")
@@ -132,13 +126,7 @@ describe("a question to a host over HTTP", () => {
   it("accepts an answer only within the session of one program (2025)", async () => {
     const http = createHttpServer(await createOptions(newBroker()), { gate: trustingGate });
     const send = (who: string, body: object, more: Record<string, string> = {}) =>
-      http.fetch(
-        new Request(ADDRESS, {
-          method: "POST",
-          headers: { ...headersOf(who, LEGACY), ...more },
-          body: JSON.stringify({ jsonrpc: "2.0", ...body }),
-        }),
-      );
+      http.fetch(requestOf({ jsonrpc: "2.0", ...body }, { ...headersOf(who, LEGACY), ...more }));
     const opened = await send("ann@one", {
       id: 1,
       method: "initialize",

@@ -1,57 +1,33 @@
-import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createMcpListener, serve } from "../../src/server/serve.ts";
 import type { CalledTool } from "../../src/mcp/tools/call-log.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
-import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { createOptions, OPEN } from "./hosts.ts";
+import { FORM, HELLO, META } from "./messages.ts";
+import { openHttp, openStdio } from "./opened.ts";
 import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Sender = (message: string, method: string, name: string) => Promise<string>;
 
-const CLIENT = { name: "test", version: "1" };
-const MODERN_META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": CLIENT,
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-const INITIALIZE = JSON.stringify({
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: CLIENT },
-});
+const INITIALIZE = JSON.stringify(HELLO);
 const INITIALIZED = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
 
 const overStdio = async (front: ServerOptions, era: "2025" | "2026"): Promise<Sender> => {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const server = startStdio(front, { input, output });
-  onTestFinished(() => server.close());
-  let printed = "";
-  output.setEncoding("utf8").on("data", (chunk: string) => {
-    printed += chunk;
-  });
+  const { input, lines } = openStdio(front);
   if (era === "2025") input.write(`${INITIALIZE}\n${INITIALIZED}\n`);
   return async (message) => {
     input.write(`${message}\n`);
-    await expect.poll(() => printed, { timeout: 15_000 }).toMatch(/"id":2\b/);
-    return printed.split("\n").find((line) => /"id":2\b/.test(line)) ?? "";
+    const answer = () => lines().find((line) => /"id":2\b/.test(line));
+    await expect.poll(answer, { timeout: 15_000 }).toBeDefined();
+    return answer() ?? "";
   };
 };
 
 const overHttp = async (front: ServerOptions, era: "2025" | "2026"): Promise<Sender> => {
-  const http = createHttpServer(front, OPEN);
-  const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
-  onTestFinished(() => served.close());
-  onTestFinished(() => http.close());
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-  };
+  const url = await openHttp(front);
   const post = (body: string, more: Record<string, string>) =>
-    fetch(`${served.url}/mcp`, { method: "POST", body, headers: { ...headers, ...more } });
+    fetch(url, { method: "POST", body, headers: { ...FORM, ...more } });
   if (era === "2026") {
     const version = { "mcp-protocol-version": "2026-07-28" };
     return async (message, method, name) =>
@@ -90,7 +66,7 @@ describe.each([
     const callLog = { record: async (call: CalledTool) => void calls.push(structuredClone(call)) };
     const broker = scriptBroker({ "departments.get": () => ({ departmentId: "d" }) });
     const send = await open(await createOptions(broker, { callLog }), era);
-    const meta = era === "2026" ? `,"_meta":${JSON.stringify(MODERN_META)}` : "";
+    const meta = era === "2026" ? `,"_meta":${JSON.stringify(META)}` : "";
     const message = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"departments_get","arguments":${args}${meta}}}`;
     const answer = await send(message, "tools/call", "departments_get");
     expect(answer).toContain("invalid_request: departments_get: arguments may be nested");

@@ -5,7 +5,7 @@ import { toolsetNames } from "../../tools/toolsets.ts";
 import { toolsets } from "../../tools/index.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { o200kTokens } from "../support/o200k.ts";
-import { META } from "./messages.ts";
+import { META, requestOf } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 import { ARGS, createDeletion, listChanges, readConfirmation } from "./confirming.ts";
 import {
@@ -213,7 +213,6 @@ describe("call_tool", () => {
   });
 });
 
-const URL_OF_MCP = "http://127.0.0.1:8765/mcp";
 const MODERN = {
   "mcp-method": "tools/call",
   "mcp-name": "call_tool",
@@ -229,19 +228,8 @@ describe("scopes over HTTP", () => {
       gate: trustingGate,
     });
     const params = { name: "call_tool", arguments: { name: tool, arguments: {} }, _meta: META };
-    return http.fetch(
-      new Request(URL_OF_MCP, {
-        method: "POST",
-        headers: {
-          host: "127.0.0.1:8765",
-          authorization: `ann ${scopes}`,
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...headers,
-        },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-      }),
-    );
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    return http.fetch(requestOf(call, { authorization: `ann ${scopes}`, ...headers }));
   };
 
   verifies("IN-62");

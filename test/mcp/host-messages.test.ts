@@ -1,12 +1,12 @@
 import { PassThrough } from "node:stream";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { createMcpListener, serve } from "../../src/server/serve.ts";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createOriginCheck } from "../../src/kit/cors.ts";
-import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { ask } from "../support/raw-http.ts";
 import { verifies } from "../support/verifies.ts";
 import { createOptions, OPEN } from "./hosts.ts";
+import { FORM } from "./messages.ts";
+import { openHttp, openStdio } from "./opened.ts";
 import { type ScriptedBroker, scriptBroker } from "./script.ts";
 
 let broker: ScriptedBroker;
@@ -97,15 +97,7 @@ const isUnder = (text: string, id: string): boolean =>
 const isError = (text: string): boolean => text.includes('"error":{"code"');
 
 describe("messages over stdio", () => {
-  const open = async () => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const server = startStdio(await createOptions(broker), { input, output });
-    onTestFinished(() => server.close());
-    let printed = "";
-    output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
-    const lines = () => printed.split("\n").slice(0, -1);
-    return { input, server, lines };
-  };
+  const open = async () => openStdio(await createOptions(broker));
 
   verifies("HS-05");
   it("get one answer each, under their ids as written", async () => {
@@ -195,22 +187,15 @@ describe("answers over stdio", () => {
 describe("messages over HTTP", () => {
   const open = async () => {
     const isOrigin = createOriginCheck(["https://app.example.com"]);
-    const http = createHttpServer(await createOptions(broker), { ...OPEN, isOrigin });
-    const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
-    onTestFinished(() => served.close());
-    onTestFinished(() => http.close());
+    const url = await openHttp(await createOptions(broker), { ...OPEN, isOrigin });
     const post = (text: string, headers: Record<string, string> = {}) =>
-      ask(`${served.url}/mcp`, {
+      ask(url, {
         method: "POST",
         body: text,
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...headers,
-        },
+        headers: { ...FORM, ...headers },
       });
     const { headers } = await post(INITIALIZE);
-    return { url: `${served.url}/mcp`, post, session: String(headers["mcp-session-id"]) };
+    return { url, post, session: String(headers["mcp-session-id"]) };
   };
 
   verifies("HS-05");

@@ -1,10 +1,8 @@
-import { PassThrough } from "node:stream";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { createMcpListener, serve } from "../../src/server/serve.ts";
-import { createHttpServer } from "../../src/mcp/http/http-server.ts";
-import { startStdio } from "../../src/mcp/stdio/stdio.ts";
+import { beforeEach, describe, expect, it } from "vitest";
 import { verifies } from "../support/verifies.ts";
-import { createOptions, OPEN } from "./hosts.ts";
+import { createOptions } from "./hosts.ts";
+import { FORM } from "./messages.ts";
+import { openHttp, openStdio } from "./opened.ts";
 import { type ScriptedBroker, scriptBroker } from "./script.ts";
 
 let broker: ScriptedBroker;
@@ -44,15 +42,10 @@ const refusalOf = (id: number) => ({
 describe.each(INVALID)("a line over stdio with %s", (_what, bytes) => {
   verifies("C-41", "C-50");
   it("is refused during the handshake and after it, and the next line is answered", async () => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const server = startStdio(await createOptions(broker), { input, output });
-    onTestFinished(() => server.close());
-    let printed = "";
-    output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+    const { input, lines } = openStdio(await createOptions(broker));
     let taken = 0;
     const ask = async (text: string): Promise<Answer> => {
       input.write(bytesOf(`${text}\n`));
-      const lines = () => printed.split("\n").slice(0, -1);
       await expect.poll(() => lines().length, { timeout: 15_000 }).toBeGreaterThan(taken);
       const line = lines()[taken] ?? "";
       taken += 1;
@@ -72,21 +65,14 @@ describe.each(INVALID)("a line over stdio with %s", (_what, bytes) => {
 describe.each(INVALID)("a request over HTTP with %s", (_what, bytes) => {
   verifies("C-41", "C-50");
   it("is refused with 400, whole or in chunks, and the next one is answered", async () => {
-    const http = createHttpServer(await createOptions(broker), OPEN);
-    const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
-    onTestFinished(() => served.close());
-    onTestFinished(() => http.close());
+    const url = await openHttp(await createOptions(broker));
     const post = async (text: string, { isChunked = false, session = "" } = {}) => {
       const body = bytesOf(text);
       // One byte each, so that characters are divided.
       const chunks = ReadableStream.from(Array.from(body, (byte) => Buffer.from([byte])));
-      const response = await fetch(`${served.url}/mcp`, {
+      const response = await fetch(url, {
         method: "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...(session === "" ? {} : { "mcp-session-id": session }),
-        },
+        headers: { ...FORM, ...(session === "" ? {} : { "mcp-session-id": session }) },
         ...(isChunked ? { body: chunks, duplex: "half" } : { body }),
       });
       const said = await response.text();

@@ -13,7 +13,7 @@ import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { rawRequest, rawSocket } from "../support/raw-socket.ts";
 import { createCaller, createOptions, readProblem, type Result, type Setup } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
-import { META } from "./messages.ts";
+import { FORM, META } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** Admits every caller as the name in the Authorization header. */
@@ -27,11 +27,7 @@ const CALL = { name: "departments_get", arguments: { departmentCode: "A" } };
 const message = (method: string, params: object = {}, meta: object = META) =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } });
 
-const HEADERS = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-  "mcp-protocol-version": "2026-07-28",
-};
+const HEADERS = { ...FORM, "mcp-protocol-version": "2026-07-28" };
 const CALLING = { ...HEADERS, "mcp-method": "tools/call", "mcp-name": CALL.name };
 
 type World = {

@@ -13,10 +13,8 @@ import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { trustingGate } from "./trusting-gate.ts";
 import { createCaller, createOptions, readProblem, type Result, ERAS } from "./hosts.ts";
 import { scriptBroker, type ScriptedBroker } from "./script.ts";
-import { HELLO, META } from "./messages.ts";
+import { ADDRESS, HELLO, META, requestOf } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
-
-const ADDRESS = "http://127.0.0.1:8765/mcp";
 
 const ALL = SCOPES.join(" ");
 
@@ -155,19 +153,7 @@ describe("one request over HTTP", () => {
     headers: Record<string, string> = {},
     method = "POST",
   ) => {
-    const response = await http.fetch(
-      new Request(ADDRESS, {
-        method,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        headers: {
-          host: "127.0.0.1:8765",
-          authorization: who,
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...headers,
-        },
-      }),
-    );
+    const response = await http.fetch(requestOf(body, { authorization: who, ...headers }, method));
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   const begin = async (who: string) => (await send(who, HELLO)).headers.get("mcp-session-id") ?? "";

@@ -1,12 +1,10 @@
-import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createMcpListener, serve } from "../../src/server/serve.ts";
+import { beforeEach, describe, expect, it } from "vitest";
 import { isRecord, parseIfJson } from "../../src/kit/json.ts";
-import { createHttpServer } from "../../src/mcp/http/http-server.ts";
-import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { ask } from "../support/raw-http.ts";
 import { verifies } from "../support/verifies.ts";
-import { createOptions, OPEN } from "./hosts.ts";
+import { createOptions } from "./hosts.ts";
+import { FORM } from "./messages.ts";
+import { openHttp, openStdio } from "./opened.ts";
 import { createReply, type ScriptedBroker, scriptBroker } from "./script.ts";
 
 const INITIALIZE =
@@ -23,7 +21,6 @@ type Answer = { id?: unknown; result?: { isError?: boolean }; error?: { code: nu
 type Send = (text: string, count: number) => Promise<Answer[]>;
 
 let broker: ScriptedBroker;
-let ends: (() => Promise<unknown>)[] = [];
 beforeEach(() => {
   const account = { csrId: 1, accountNumber: "ACC-1", name: "Acme" };
   broker = scriptBroker({
@@ -33,18 +30,9 @@ beforeEach(() => {
     "accounts.update": createReply(account, {}),
   });
 });
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end();
-  ends = [];
-});
 
 const overStdio = async (): Promise<Send> => {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const server = startStdio(await createOptions(broker), { input, output });
-  ends.push(() => server.close());
-  let printed = "";
-  output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
-  const lines = (): string[] => printed.split("\n").slice(0, -1);
+  const { input, lines } = openStdio(await createOptions(broker));
   let seen = 0;
   const send: Send = async (text, count) => {
     input.write(`${text}\n`);
@@ -58,22 +46,12 @@ const overStdio = async (): Promise<Send> => {
   return send;
 };
 
-const HEADERS = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-};
-
-const openHttp = async () => {
-  const http = createHttpServer(await createOptions(broker), OPEN);
-  const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
-  ends.push(
-    () => served.close(),
-    () => http.close(),
-  );
-  const post = (body: string, headers: Record<string, string> = HEADERS) =>
-    ask(`${served.url}/mcp`, { method: "POST", body, headers });
+const openSession = async () => {
+  const url = await openHttp(await createOptions(broker));
+  const post = (body: string, headers: Record<string, string> = FORM) =>
+    ask(url, { method: "POST", body, headers });
   const { headers } = await post(INITIALIZE);
-  const session = { ...HEADERS, "mcp-session-id": String(headers["mcp-session-id"]) };
+  const session = { ...FORM, "mcp-session-id": String(headers["mcp-session-id"]) };
   await post(INITIALIZED, session);
   return { post, session };
 };
@@ -89,7 +67,7 @@ const messagesIn = (text: string): Answer[] => {
 };
 
 const overHttp = async (): Promise<Send> => {
-  const { post, session } = await openHttp();
+  const { post, session } = await openSession();
   return async (text) => messagesIn((await post(text, session)).text);
 };
 
@@ -208,7 +186,7 @@ describe("a body over HTTP", () => {
     "json",
     "",
   ])("of the type %s is refused with 415, as JSON-RPC", async (type) => {
-    const { post, session } = await openHttp();
+    const { post, session } = await openSession();
     const { status, text } = await post(ping(5), { ...session, "content-type": type });
     expect(status).toBe(415);
     const answer = parseIfJson(text);
@@ -218,7 +196,7 @@ describe("a body over HTTP", () => {
 
   verifies("HS-05");
   it("with more messages than a batch may have is refused, and nothing is done", async () => {
-    const { post, session } = await openHttp();
+    const { post, session } = await openSession();
     const batch = Array.from({ length: 101 }, (_, id) =>
       call(id, "accounts_get", { account_number: "ACC-1" }),
     );

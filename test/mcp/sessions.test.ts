@@ -11,23 +11,10 @@ import { createSessions, type Sessions } from "../../src/mcp/http/sessions.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { createCaller, createOptions, OPEN } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
-import { HELLO } from "./messages.ts";
+import { ADDRESS, HELLO, requestOf } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ANN = toAuthInfo(createCaller("ann"));
-const ADDRESS = "http://127.0.0.1:8765/mcp";
-
-const request = (body: unknown, headers: Record<string, string> = {}, method = "POST"): Request =>
-  new Request(ADDRESS, {
-    method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    headers: {
-      host: "127.0.0.1:8765",
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...headers,
-    },
-  });
 
 let removed = 0;
 const front = () => {
@@ -121,7 +108,7 @@ describe("hosts of 2025 over HTTP", () => {
   });
 
   const openSession = async (): Promise<string> => {
-    const response = await http.fetch(request(HELLO));
+    const response = await http.fetch(requestOf(HELLO));
     await response.text();
     return response.headers.get("mcp-session-id") ?? "";
   };
@@ -133,12 +120,12 @@ describe("hosts of 2025 over HTTP", () => {
     expect(other).not.toBe(one);
     const list = { jsonrpc: "2.0", id: 2, method: "prompts/list" };
     const status = async (id: string) => {
-      const response = await http.fetch(request(list, { "mcp-session-id": id }));
+      const response = await http.fetch(requestOf(list, { "mcp-session-id": id }));
       await response.text();
       return response.status;
     };
     expect(await status(one)).toBe(200);
-    const ended = await http.fetch(request(undefined, { "mcp-session-id": one }, "DELETE"));
+    const ended = await http.fetch(requestOf(undefined, { "mcp-session-id": one }, "DELETE"));
     expect(ended.status).toBe(200);
     expect([await status(one), await status(other), await status("made-up")]).toEqual([
       404, 200, 404,
@@ -146,7 +133,7 @@ describe("hosts of 2025 over HTTP", () => {
   });
 
   it("are answered without a session if they open none", async () => {
-    const response = await http.fetch(request({ jsonrpc: "2.0", id: 3, method: "prompts/list" }));
+    const response = await http.fetch(requestOf({ jsonrpc: "2.0", id: 3, method: "prompts/list" }));
     expect(response.status).toBe(200);
     expect(response.headers.has("mcp-session-id")).toBe(false);
     expect(await response.text()).toContain("triage-disputes");
@@ -156,7 +143,7 @@ describe("hosts of 2025 over HTTP", () => {
     ["no JSON", "{"],
     ["a greeting without a version", JSON.stringify({ ...HELLO, params: {} })],
   ])("get no session for %s", async (_what, body) => {
-    const asked = new Request(request(undefined), { body, method: "POST" });
+    const asked = new Request(requestOf(undefined), { body, method: "POST" });
     const response = await http.fetch(asked);
     await response.text();
     expect(response.headers.has("mcp-session-id")).toBe(false);
@@ -178,14 +165,14 @@ describe("the sessions of a server", () => {
   afterEach(() => sessions.close());
 
   const openSession = async () => {
-    const response = await sessions.open(request(HELLO), ANN, HELLO);
+    const response = await sessions.open(requestOf(HELLO), ANN, HELLO);
     await response.text();
     return { status: response.status, id: response.headers.get("mcp-session-id") ?? "", response };
   };
 
   const listen = (id: string): Promise<Response> => {
     const headers = { accept: "text/event-stream", "mcp-session-id": id };
-    return sessions.handle(id, request(undefined, headers, "GET"), ANN);
+    return sessions.handle(id, requestOf(undefined, headers, "GET"), ANN);
   };
 
   it("are limited: the one that is idle the longest is closed", async () => {
@@ -204,7 +191,7 @@ describe("the sessions of a server", () => {
   verifies("C-65");
   it("are not closed for a caller with many sessions", async () => {
     const bob = toAuthInfo(createCaller("bob"));
-    const few = await sessions.open(request(HELLO), bob, HELLO);
+    const few = await sessions.open(requestOf(HELLO), bob, HELLO);
     await few.text();
     clock.advance(1);
     for (let count = 0; count < 3; count += 1) {
@@ -213,7 +200,7 @@ describe("the sessions of a server", () => {
     }
     const id = few.headers.get("mcp-session-id") ?? "";
     const headers = { accept: "text/event-stream", "mcp-session-id": id };
-    const asked = request(undefined, headers, "GET");
+    const asked = requestOf(undefined, headers, "GET");
     expect((await sessions.handle(id, asked, bob)).status).toBe(200);
     expect(sessions.count()).toBe(2);
   });
@@ -223,7 +210,7 @@ describe("the sessions of a server", () => {
     const all = [await openSession(), await openSession()];
     const streams = await Promise.all(all.map(({ id }) => listen(id)));
     const bob = toAuthInfo(createCaller("bob"));
-    const opened = await sessions.open(request(HELLO), bob, HELLO);
+    const opened = await sessions.open(requestOf(HELLO), bob, HELLO);
     await opened.text();
     expect(opened.status).toBe(200);
     expect(sessions.count()).toBe(2);
@@ -254,7 +241,7 @@ describe("the sessions of a server", () => {
   });
 
   it("are not opened by a refused initialize request", async () => {
-    const response = await sessions.open(request(HELLO, { accept: "text/plain" }), ANN, HELLO);
+    const response = await sessions.open(requestOf(HELLO, { accept: "text/plain" }), ANN, HELLO);
     expect(response.status).toBe(406);
     expect(sessions.count()).toBe(0);
   });

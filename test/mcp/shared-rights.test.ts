@@ -16,9 +16,9 @@ import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 import { createTenantBroker } from "./each-tool.ts";
 import { createOptions, KEY } from "./hosts.ts";
+import { ADDRESS } from "./messages.ts";
 import { trustingGate } from "./trusting-gate.ts";
 
-const ADDRESS = "http://127.0.0.1:8765/mcp";
 const [, postgres] = dialects as [Dialect, Dialect];
 
 /** Whether a request opens a stream of changes. */

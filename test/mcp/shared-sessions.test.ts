@@ -14,10 +14,10 @@ import { createStorage } from "../../src/records/storage.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 import { createOptions, KEY } from "./hosts.ts";
+import { ADDRESS, requestOf } from "./messages.ts";
 import { scriptBroker } from "./script.ts";
 import { trustingGate } from "./trusting-gate.ts";
 
-const ADDRESS = "http://127.0.0.1:8765/mcp";
 const RUNS = "receivables://export-runs/s-1";
 const INFO = { name: "test", version: "1" };
 const FAR = "2999-01-01T00:00:00.000Z";
@@ -111,15 +111,8 @@ const connect = async (): Promise<{ client: Client; questions: string[]; updates
   return { client, questions: questions ?? [], updates: updates ?? [] };
 };
 
-const send = (node: number, id: string, body?: object, method = "POST"): Promise<Response> => {
-  const headers = {
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-    "mcp-session-id": id,
-  };
-  const content = body === undefined ? {} : { body: JSON.stringify(body) };
-  return fetchFrom(nodes[node], new Request(ADDRESS, { method, headers, ...content }));
-};
+const send = (node: number, id: string, body?: object, method = "POST"): Promise<Response> =>
+  fetchFrom(nodes[node], requestOf(body, { "mcp-session-id": id }, method));
 
 const statusAt = async (node: number, id: string): Promise<number> => {
   const response = await send(node, id, LIST);
@@ -231,17 +224,8 @@ describe("a session of 2025 at two nodes without affinity", () => {
       .execute();
     await store.close();
     expect(rows).toEqual([]);
-    const other = new Request(ADDRESS, {
-      method: "POST",
-      headers: {
-        authorization: "bob read",
-        host: "127.0.0.1:8765",
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "mcp-session-id": idOf(client),
-      },
-      body: JSON.stringify(LIST),
-    });
+    const of = { authorization: "bob read", "mcp-session-id": idOf(client) };
+    const other = requestOf(LIST, of);
     expect((await nodes[1]?.fetch(other))?.status).toBe(404);
     await client.close();
   });

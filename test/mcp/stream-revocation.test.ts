@@ -13,10 +13,9 @@ import { authorize, redeem, revoke, startAuthorization } from "../support/oauth.
 import { startPlatform } from "../support/platform.ts";
 import { KEY, createOptions } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
-import { META, START } from "./messages.ts";
+import { ADDRESS, META, requestOf, START } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
-const ADDRESS = "http://127.0.0.1:8765/mcp";
 const RUNS = "receivables://export-runs/s-1";
 const UNDER_WAY = {
   schedule: { id: "s-1", nextRunAt: "2999-01-01T00:00:00.000Z", deleted: false },
@@ -44,19 +43,10 @@ const serverWith = async (verify: Verify): Promise<HttpServer> => {
   return http;
 };
 
-const ask = (http: HttpServer, token: string, headers: Record<string, string>, body?: object) =>
-  http.fetch(
-    new Request(ADDRESS, {
-      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
-      headers: {
-        host: "127.0.0.1:8765",
-        authorization: `Bearer ${token}`,
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        ...headers,
-      },
-    }),
-  );
+const ask = (http: HttpServer, token: string, headers: Record<string, string>, body?: object) => {
+  const all = { authorization: `Bearer ${token}`, ...headers };
+  return http.fetch(requestOf(body, all, body === undefined ? "GET" : "POST"));
+};
 
 /** The streams on which hosts receive changes, by protocol era. */
 const STREAMS: [string, (http: HttpServer, token: string) => Promise<Response>][] = [

@@ -6,10 +6,10 @@ import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-serve
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
 import { trustingGate } from "./trusting-gate.ts";
 import { connectLegacy, connectModern, createOptions, ERAS } from "./hosts.ts";
+import { ADDRESS, META, requestOf } from "./messages.ts";
 import { type ScriptedReply, scriptBroker, type ScriptedBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
-const ADDRESS = "http://127.0.0.1:8765/mcp";
 const RUNS = "receivables://export-runs/s-1";
 const SLOWLY = { timeout: 30_000 };
 
@@ -175,31 +175,15 @@ describe("listening over HTTP", () => {
       scriptBroker({ "export_runs.status": () => statusOf("running") }),
     );
     const http = createHttpServer(needs, { gate: trustingGate });
-    const meta = {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-      "io.modelcontextprotocol/clientCapabilities": {},
+    const method = "subscriptions/listen";
+    const params = { notifications: { resourceSubscriptions: [RUNS] }, _meta: META };
+    const headers = {
+      authorization: "ann read",
+      "mcp-method": method,
+      "mcp-protocol-version": "2026-07-28",
     };
     const listen = (id: number) =>
-      http.fetch(
-        new Request(ADDRESS, {
-          method: "POST",
-          headers: {
-            host: "127.0.0.1:8765",
-            authorization: "ann read",
-            "content-type": "application/json",
-            accept: "application/json, text/event-stream",
-            "mcp-method": "subscriptions/listen",
-            "mcp-protocol-version": "2026-07-28",
-          },
-          body: JSON.stringify({
-            jsonrpc: "2.0",
-            id,
-            method: "subscriptions/listen",
-            params: { notifications: { resourceSubscriptions: [RUNS] }, _meta: meta },
-          }),
-        }),
-      );
+      http.fetch(requestOf({ jsonrpc: "2.0", id, method, params }, headers));
     const open = await Promise.all(Array.from({ length: 50 }, (_, id) => listen(id)));
     expect(open.every(({ headers }) => headers.get("content-type") === "text/event-stream")).toBe(
       true,

@@ -12,7 +12,8 @@ import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
 import { createOptions, OPEN, withoutAbout } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 import { createOriginCheck } from "../../src/kit/cors.ts";
-import { HELLO } from "./messages.ts";
+import { ADDRESS, FORM, HELLO, META } from "./messages.ts";
+import { openStdio } from "./opened.ts";
 import { verifies } from "../support/verifies.ts";
 
 const CHILD = new URL("./stdio-child.ts", import.meta.url);
@@ -57,30 +58,11 @@ describe("stdio", () => {
 
   it("answers a request of 2026 and then a handshake of 2025 on one pipe", async () => {
     const needs = await createOptions(scriptBroker({}));
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const server = startStdio(needs, { input, output });
-    let printed = "";
-    output.setEncoding("utf8").on("data", (chunk: string) => {
-      printed += chunk;
-    });
-    const probe = {
-      jsonrpc: "2.0",
-      id: 0,
-      method: "server/discover",
-      params: {
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-          "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-          "io.modelcontextprotocol/clientCapabilities": {},
-        },
-      },
-    };
+    const { input, server, lines } = openStdio(needs);
+    const probe = { jsonrpc: "2.0", id: 0, method: "server/discover", params: { _meta: META } };
     input.write(`${JSON.stringify(probe)}\n${JSON.stringify(HELLO)}\n`);
-    await expect.poll(() => printed.split("\n").length).toBe(3);
-    const [discovered, initialized] = printed
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    await expect.poll(() => lines().length).toBe(2);
+    const [discovered, initialized] = lines().map((line) => JSON.parse(line));
     expect(discovered.result.supportedVersions).toContain("2026-07-28");
     expect(discovered.result.instructions).toContain("receivables://guide");
     expect(initialized.result).toMatchObject({
@@ -90,8 +72,6 @@ describe("stdio", () => {
     await server.close();
   });
 });
-
-const URL_OF_MCP = "http://127.0.0.1:8765/mcp";
 
 describe("HTTP", () => {
   const serve = async (accepted: Partial<Parameters<typeof createHttpServer>[1]> = {}) => {
@@ -122,7 +102,7 @@ describe("HTTP", () => {
       action: "accept",
       content: { confirm: true },
     }));
-    await client.connect(new StreamableHTTPClientTransport(new URL(URL_OF_MCP), { fetch }));
+    await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
     expect((await client.listTools()).tools.length).toBeGreaterThan(40);
     const read = await client.callTool({
       name: "departments_get",
@@ -139,7 +119,7 @@ describe("HTTP", () => {
   it("serves a 1.x client", async () => {
     const { http, fetch } = await serve();
     const client = new OldClient({ name: "test", version: "1" });
-    await client.connect(new OldTransport(new URL(URL_OF_MCP), { fetch }));
+    await client.connect(new OldTransport(new URL(ADDRESS), { fetch }));
     const { tools } = await client.listTools();
     expect(tools.length).toBeGreaterThan(40);
     await client.close();
@@ -147,14 +127,10 @@ describe("HTTP", () => {
   });
 
   const post = (headers: Record<string, string>) =>
-    new Request(URL_OF_MCP, {
+    new Request(ADDRESS, {
       method: "POST",
       body: JSON.stringify(HELLO),
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        ...headers,
-      },
+      headers: { ...FORM, ...headers },
     });
 
   verifies("C-64");

@@ -12,12 +12,12 @@ import { onEveryStore, type Person, type TestPlatform, useTenant } from "../supp
 import { verifies } from "../support/verifies.ts";
 import { createTenantBroker } from "./each-tool.ts";
 import { ALL, createOptions, readProblem, type Result, ERAS } from "./hosts.ts";
+import { ADDRESS, META, requestOf } from "./messages.ts";
 import { scriptBroker } from "./script.ts";
 import { TRANSPORTS } from "./transports.ts";
 import { trustingGate } from "./trusting-gate.ts";
 
 const INFO = { name: "test", version: "1" };
-const ADDRESS = "http://127.0.0.1:8765/mcp";
 const TENANT = "offered";
 
 type Mode = (typeof ERAS)[number][1];
@@ -191,29 +191,15 @@ describe("a platform that does not name rights", () => {
     const options = await createOptions(scriptBroker({}));
     const open = () => Promise.reject(new Problem("unavailable", "not now"));
     const http = createHttpServer({ ...options, open }, { gate: trustingGate });
-    const sent = new Request(ADDRESS, {
-      method: "POST",
-      headers: {
-        host: "127.0.0.1:8765",
+    const method = "tools/list";
+    const sent = requestOf(
+      { jsonrpc: "2.0", id: 1, method, params: { _meta: META } },
+      {
         authorization: "ann read write admin",
-        accept: "application/json, text/event-stream",
-        "content-type": "application/json",
         "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "tools/list",
+        "mcp-method": method,
       },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/list",
-        params: {
-          _meta: {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": INFO,
-            "io.modelcontextprotocol/clientCapabilities": {},
-          },
-        },
-      }),
-    });
+    );
     const text = await (await http.fetch(sent)).text();
     for (const { name } of toolList(ALL)) expect(text).toContain(`"name":"${name}"`);
     expect(text).toContain('"cacheScope":"private"');

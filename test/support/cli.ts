@@ -74,13 +74,11 @@ export const createPeople = async (
     role = "Administrator",
   }: { emails: string[]; password: string; role?: string },
 ): Promise<void> => {
-  const run = async (line: string[], input?: string): Promise<void> => {
-    const { status, stderr } = await runCli(["admin", ...line], env, input);
-    if (status !== 0) throw new Error(stderr);
-  };
-  await run(["tenant", "create", "acme", "--name", "Acme Inc."]);
+  await runAdmin(["tenant", "create", "acme", "--name", "Acme Inc."], env);
   const person = ["--tenant", "acme", "--first-name", "Ann", "--last-name", "Lee", "--role", role];
-  for (const email of emails) await run(["user", "create", ...person, "--email", email], password);
+  for (const email of emails) {
+    await runAdmin(["user", "create", ...person, "--email", email], env, password);
+  }
 };
 
 /** Connects a client over stdio to a process of the program, which ends with it. */

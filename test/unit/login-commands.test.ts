@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Ask } from "../../src/bin/commands/ask.ts";
@@ -8,6 +7,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { openPlatform, type OpenPlatform } from "../../src/bin/compose/platform.ts";
 import { createPlatformListener, serve, type Served } from "../../src/server/serve.ts";
 import { silentLog } from "../../src/kit/log.ts";
+import { useFolder } from "../support/folder.ts";
 import { closeNow } from "../support/listen.ts";
 import { runCommand } from "../support/run-command.ts";
 import { verifies } from "../support/verifies.ts";
@@ -16,7 +16,7 @@ const EMAIL = "ann@acme.example";
 const PASSWORD = "canary pass wörd";
 const OTHER = "canary other pass wörd";
 
-let folder: string;
+const folder = useFolder();
 let mine: string;
 let platform: OpenPlatform;
 let served: Served;
@@ -53,17 +53,13 @@ const stop = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "login-commands-"));
   mine = folder;
   await admin("tenant create acme --name Acme");
   const person = `--email ${EMAIL} --first-name Ann --last-name Lee --role Viewer`;
   await admin(`user create --tenant acme ${person}`, PASSWORD);
   await start();
 });
-afterAll(async () => {
-  await stop();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => stop());
 beforeEach(async () => {
   mine = await mkdtemp(join(folder, "mine-"));
 });

@@ -1,7 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
 import { createMasterKeyReader } from "../../config/folder.ts";
-import { getMessage } from "../../kit/error.ts";
 import {
   type Fault,
   readSignedHead,
@@ -24,6 +22,7 @@ import { adoptFileStore } from "../../platform/files/identity.ts";
 import { formatLocation } from "../../platform/files/location.ts";
 import { openFiles } from "../../platform/files/open.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
+import { readTextFile } from "./input-file.ts";
 import type { Io } from "./io.ts";
 import { type Base, describeUpgrade, openBase } from "../compose/platform.ts";
 import { readStore } from "../compose/inspect-store.ts";
@@ -178,13 +177,8 @@ const FAULTS: Record<Fault, (verdict: Verdict) => string> = {
 };
 
 /** Reads the head that `--head` names; `-` is standard input. */
-const readHead = async (io: Io, path: string): Promise<string> => {
-  if (path === "-") return io.readInput();
-  return readFile(path, "utf8").catch((error: unknown) => {
-    const reason = getMessage(error);
-    throw new Problem("not_found", `The head ${path} cannot be read: ${reason}`);
-  });
-};
+const readHead = async (io: Io, path: string): Promise<string> =>
+  path === "-" ? io.readInput() : readTextFile("head", path);
 
 /** Prints the verdict; throws if the log was altered. */
 export const runAuditVerify = async (

@@ -1,6 +1,4 @@
-import { readFile } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
-import { getMessage } from "../../kit/error.ts";
 import {
   createClient,
   deleteClient,
@@ -9,14 +7,10 @@ import {
   rotateClient,
 } from "../../platform/admin/clients.ts";
 import { printFromStore, withStore } from "./admin.ts";
+import { readTextFile } from "./input-file.ts";
 import type { Io } from "./io.ts";
 
 type CredentialOptions = { publicKey?: string; jwks?: string; secret?: boolean };
-
-const readText = (path: string): Promise<string> =>
-  readFile(path, "utf8").catch((error: unknown) => {
-    throw new Problem("not_found", `The file ${path} cannot be read: ${getMessage(error)}`);
-  });
 
 /** Reads the credential that exactly one of the options names. */
 const readCredential = async ({
@@ -31,8 +25,8 @@ const readCredential = async ({
       "Name the client's credential with one of --public-key FILE, --jwks FILE and --secret.",
     );
   }
-  if (publicKey !== undefined) return { publicKey: await readText(publicKey) };
-  return jwks === undefined ? "secret" : { jwks: await readText(jwks) };
+  if (publicKey !== undefined) return { publicKey: await readTextFile("file", publicKey) };
+  return jwks === undefined ? "secret" : { jwks: await readTextFile("file", jwks) };
 };
 
 type NewClientOptions = CredentialOptions & { tenant: string; name: string; role: string };

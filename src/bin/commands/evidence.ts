@@ -1,6 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { Problem } from "../../contract/errors.ts";
-import { getMessage } from "../../kit/error.ts";
 import { createMasterKeyReader } from "../../config/folder.ts";
 import { showEvidenceKey, writeEvidence } from "../../platform/admin/evidence.ts";
 import { type EvidenceNeeds, signEvidenceHead } from "../../platform/evidence-heads.ts";
@@ -8,6 +5,7 @@ import { signHead } from "../../platform/admin/audit.ts";
 import { verifyEvidence } from "../../platform/admin/verify-evidence.ts";
 import type { Base } from "../compose/platform.ts";
 import { printFromStore } from "./admin.ts";
+import { readTextFile } from "./input-file.ts";
 import type { Io } from "./io.ts";
 
 const toNeeds = async (io: Io, { store, clock }: Base): Promise<EvidenceNeeds> => ({
@@ -38,19 +36,14 @@ export const runAuditEvidence = (
     return { file: path, ...(await writeEvidence(await toNeeds(io, base), tenantId, span)) };
   });
 
-const readInput = (what: string, path: string): Promise<string> =>
-  readFile(path, "utf8").catch((error: unknown) => {
-    throw new Problem("not_found", `The ${what} ${path} cannot be read: ${getMessage(error)}`);
-  });
-
 /** Prints the verdict; throws if the evidence was altered. */
 export const runVerifyEvidence = async (
   io: Io,
   path: string,
   { key, head = [] }: { key: string; head?: string[] },
 ): Promise<void> => {
-  const text = await readInput("key", key);
-  const heads = await Promise.all(head.map((kept) => readInput("head", kept)));
+  const text = await readTextFile("key", key);
+  const heads = await Promise.all(head.map((kept) => readTextFile("head", kept)));
   const verdict = await verifyEvidence(path, text, heads);
   io.print({ file: path, ...verdict });
   if (verdict.fault !== null) throw new Error(`${path} is no evidence: ${verdict.fault}`);

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Problem } from "../../contract/errors.ts";
 import { createLog } from "../../kit/log.ts";
@@ -11,7 +11,7 @@ import type { Io } from "./io.ts";
 import { type Base, readOperator } from "../compose/platform.ts";
 import type { ImportOptions } from "./import-options.ts";
 import { createInvitations } from "./invitations.ts";
-import { createReadProblem, type Input, openInput } from "./input-file.ts";
+import { type Input, openInput, readTextFile } from "./input-file.ts";
 import { createProgress } from "./progress.ts";
 import { printFromStore, withStore } from "./admin.ts";
 
@@ -49,12 +49,8 @@ const createRejectFile = (path: string) => {
   };
 };
 
-const readMap = async ({ map }: ImportOptions): Promise<string | undefined> => {
-  if (map === undefined) return undefined;
-  return readFile(map, "utf8").catch((error: unknown) => {
-    throw createReadProblem("map", map, error);
-  });
-};
+const readMap = async ({ map }: ImportOptions): Promise<string | undefined> =>
+  map === undefined ? undefined : readTextFile("map", map);
 
 /** Summarizes the refused rows for a person. */
 const formatRejects = (

@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from "node:fs";
-import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { type FileHandle, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -7,9 +7,16 @@ import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import { getMessage } from "../../kit/error.ts";
 
-/** Says that a file of the command line cannot be read. */
-export const createReadProblem = (what: string, path: string, error: unknown): Problem =>
-  new Problem("not_found", `The ${what} ${path} cannot be read: ${getMessage(error)}`);
+/** Refuses a file of the command line that cannot be read. */
+const refuseFile =
+  (what: string, path: string) =>
+  (error: unknown): never => {
+    throw new Problem("not_found", `The ${what} ${path} cannot be read: ${getMessage(error)}`);
+  };
+
+/** Reads a text that the command line names; `what` says to a person which one. */
+export const readTextFile = (what: string, path: string): Promise<string> =>
+  readFile(path, "utf8").catch(refuseFile(what, path));
 
 export type Input = {
   /** The name of the file without its folder; `stdin` for standard input. */
@@ -55,9 +62,7 @@ async function* readFrom(handle: FileHandle): AsyncGenerator<Uint8Array> {
 export const openInput = async (file: string): Promise<Input> => {
   if (file === "-") return openPipe(process.stdin, "stdin");
   const name = basename(file);
-  const handle = await open(file).catch((error: unknown) => {
-    throw createReadProblem("file", file, error);
-  });
+  const handle = await open(file).catch(refuseFile("file", file));
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();

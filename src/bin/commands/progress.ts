@@ -12,13 +12,15 @@ export type Progress = {
 
 const LINE_EVERY_MS = 2 * SECOND;
 
-const createBar = (stream: NodeJS.WritableStream, size: number | undefined): Progress => {
-  const rows = "{read} rows, {duration_formatted}";
-  const format = size === undefined ? rows : `{bar} {percentage}% | ${rows}`;
-  const shown = new SingleBar(
+const openBar = (stream: NodeJS.WritableStream, format: string): SingleBar =>
+  new SingleBar(
     { stream, format, clearOnComplete: true, hideCursor: true },
     Presets.shades_classic,
   );
+
+const createBar = (stream: NodeJS.WritableStream, size: number | undefined): Progress => {
+  const rows = "{read} rows, {duration_formatted}";
+  const shown = openBar(stream, size === undefined ? rows : `{bar} {percentage}% | ${rows}`);
   shown.start(size ?? 0, 0, { read: 0 });
   return {
     at: (bytes, { read }) => {
@@ -62,11 +64,7 @@ export const createStepProgress = ({
         return;
       }
       if (bar === undefined) {
-        const format = "  Creating the demo tenant {bar} {percentage}% | {name}";
-        bar = new SingleBar(
-          { stream, format, clearOnComplete: true, hideCursor: true },
-          Presets.shades_classic,
-        );
+        bar = openBar(stream, "  Creating the demo tenant {bar} {percentage}% | {name}");
         bar.start(total, done, { name });
       }
       bar.update(done, { name });

@@ -51,9 +51,6 @@ const createLazyTransport = (
   };
 };
 
-const hasAny = ({ apiKey, email }: Credentials): boolean =>
-  apiKey !== undefined || email !== undefined;
-
 const throwUnavailable =
   (config: Config, log: Log) =>
   (error: unknown): never => {
@@ -210,7 +207,7 @@ const createIdentity = (
   { embedded }: Shared,
   { remote, tenantId, credentials, origins, dataFolder }: ProfiledConfig,
 ): Identity => {
-  if (remote !== undefined || hasAny(credentials)) {
+  if ([remote, credentials.apiKey, credentials.email].some((one) => one !== undefined)) {
     return {
       tenantId: tenantId ?? (remote === undefined ? "demo" : ""),
       principal: derivePrincipal(credentials),

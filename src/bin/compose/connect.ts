@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { Config } from "../../config/config.ts";
+import { namesIn } from "../../kit/json.ts";
 import type { Entrance } from "./entrance.ts";
 import {
   createCheckoutCommand,
@@ -41,17 +42,15 @@ const listPublicSettings = ({ dataFolder, profile, remote, tenantId, ownHeaderWo
 });
 
 /** Returns the names of the settings that are secret. */
-const listSecretSettings = ({ credentials, databaseUrl, secretKey }: Config): string[] => {
-  const given = {
+const listSecretSettings = ({ credentials, databaseUrl, secretKey }: Config): string[] =>
+  namesIn({
     RECEIVABLES_API_KEY_FILE: credentials.apiKey,
     RECEIVABLES_EXT_API_KEY_FILE: credentials.extApiKey,
     RECEIVABLES_EMAIL: credentials.email,
     RECEIVABLES_PASSWORD_FILE: credentials.password,
     RECEIVABLES_SECRET_KEY_FILE: secretKey,
     DATABASE_URL: databaseUrl,
-  };
-  return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-};
+  });
 
 type Way = Pick<Entrance, "auth" | "tokens">;
 /** The settings, and the command that starts this program. */

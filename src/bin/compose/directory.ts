@@ -1,17 +1,17 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Config } from "../../config/config.ts";
+import { namesIn } from "../../kit/json.ts";
 import type { Directory } from "../../oauth/directory.ts";
 import type { Shared } from "./compose.ts";
 import { withProfile } from "./profile.ts";
 
 /** Settings that need the people of the store. */
-const listDirectorySettings = ({ http, issuer }: Config): string[] => [
-  ...(http.identityProvidersFile === undefined
-    ? []
-    : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"]),
-  ...(http.company === undefined ? [] : ["RECEIVABLES_SIGN_IN_ISSUER"]),
-  ...(issuer?.personClaim === undefined ? [] : ["RECEIVABLES_OAUTH_PERSON_CLAIM"]),
-];
+const listDirectorySettings = ({ http, issuer }: Config): string[] =>
+  namesIn({
+    RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: http.identityProvidersFile,
+    RECEIVABLES_SIGN_IN_ISSUER: http.company,
+    RECEIVABLES_OAUTH_PERSON_CLAIM: issuer?.personClaim,
+  });
 
 /** Refuses settings that find people, in front of a platform with a store of its own. @throws {Problem} invalid_request */
 export const checkDirectory = async (config: Config): Promise<void> => {

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import type { Profile, ProfileEntry } from "../../broker/profiles.ts";
+import type { ProfileEntry } from "../../broker/profiles.ts";
 import type { Config } from "../../config/config.ts";
 import { getDataPaths } from "../../config/folder.ts";
+import { namesIn } from "../../kit/json.ts";
 
 /** The kind of platform that calls reach, and the names of the credentials that they have. */
 type Held = { isRemote: boolean; names: readonly string[] };
@@ -10,9 +11,6 @@ type Held = { isRemote: boolean; names: readonly string[] };
 const includesKey = ({ isRemote, names }: Held): boolean =>
   names.includes("extApiKey") ||
   (!isRemote && !names.includes("apiKey") && !names.includes("email"));
-
-const namesIn = (credentials: Profile["credentials"]): string[] =>
-  Object.entries(credentials).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 
 const heldBy = ({ baseUrl, has, email }: ProfileEntry): Held => ({
   isRemote: baseUrl !== undefined,

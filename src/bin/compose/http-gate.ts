@@ -1,5 +1,6 @@
 import { Problem } from "../../contract/errors.ts";
 import { systemClock } from "../../kit/clock.ts";
+import { namesIn } from "../../kit/json.ts";
 import { isLoopback } from "../../kit/network.ts";
 import { createBearerGate } from "../../mcp/http/bearer.ts";
 import { createOpenGate } from "../../mcp/http/gate.ts";
@@ -23,18 +24,17 @@ const isDemoAlone = ({ remote, tenantId, credentials }: Config): boolean =>
   [credentials.apiKey, credentials.extApiKey, credentials.email].every((one) => one === undefined);
 
 /** Returns the settings that name callers or a public address: with any of them, the endpoint is not open. */
-const listExcluding = ({ http, profilesFile, publicUrl, issuer }: Config): string[] => [
-  ...(http.tokensFile === undefined ? [] : ["RECEIVABLES_HTTP_TOKENS_FILE"]),
-  ...(profilesFile === undefined ? [] : ["RECEIVABLES_PROFILES_FILE"]),
-  ...(issuer === undefined ? [] : ["RECEIVABLES_OAUTH_ISSUER"]),
-  ...(http.exportKeysFile === undefined ? [] : ["RECEIVABLES_EXT_API_KEYS_FILE"]),
-  ...(http.identityProvidersFile === undefined
-    ? []
-    : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"]),
-  ...(http.company === undefined ? [] : ["RECEIVABLES_SIGN_IN_ISSUER"]),
-  ...(http.registration ? ["RECEIVABLES_OAUTH_REGISTRATION"] : []),
-  ...(publicUrl === undefined ? [] : ["RECEIVABLES_PUBLIC_URL"]),
-];
+const listExcluding = ({ http, profilesFile, publicUrl, issuer }: Config): string[] =>
+  namesIn({
+    RECEIVABLES_HTTP_TOKENS_FILE: http.tokensFile,
+    RECEIVABLES_PROFILES_FILE: profilesFile,
+    RECEIVABLES_OAUTH_ISSUER: issuer,
+    RECEIVABLES_EXT_API_KEYS_FILE: http.exportKeysFile,
+    RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: http.identityProvidersFile,
+    RECEIVABLES_SIGN_IN_ISSUER: http.company,
+    RECEIVABLES_OAUTH_REGISTRATION: http.registration || undefined,
+    RECEIVABLES_PUBLIC_URL: publicUrl,
+  });
 
 const chooseAuth = ({ http, issuer }: Config, isOpen: boolean): Auth => {
   if (http.auth !== undefined) return http.auth;

@@ -103,38 +103,23 @@ export type OpenPlatform = Base & {
 };
 
 const sweep = async (platform: Platform, log: Log): Promise<void> => {
-  try {
-    const swept = await platform.sweep();
-    if (swept.unfinished + swept.unknown > 0) log.info("files.swept", swept);
-  } catch (error) {
-    log.warn("files.sweep_failed", toErrorFields(error));
-  }
+  const swept = await platform.sweep();
+  if (swept.unfinished + swept.unknown > 0) log.info("files.swept", swept);
 };
 
 const purge = async (platform: Platform, log: Log): Promise<void> => {
-  try {
-    const purged = await platform.purge();
-    if (Object.values(purged).some((count) => count > 0)) log.info("store.purged", purged);
-  } catch (error) {
-    log.warn("store.purge_failed", toErrorFields(error));
-  }
-};
-
-const signHeads = async (platform: Platform, log: Log): Promise<void> => {
-  try {
-    await platform.signHeads();
-  } catch (error) {
-    log.warn("audit.heads_not_signed", toErrorFields(error));
-  }
+  const purged = await platform.purge();
+  if (Object.values(purged).some((count) => count > 0)) log.info("store.purged", purged);
 };
 
 /** Cleans up and signs now and hourly. Returns a function that stops this after the current run. */
 const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   let underWay: Promise<void> | undefined;
+  const warn = (event: string) => (error: unknown) => log.warn(event, toErrorFields(error));
   const once = async (): Promise<void> => {
-    await sweep(platform, log);
-    await signHeads(platform, log);
-    await purge(platform, log);
+    await sweep(platform, log).catch(warn("files.sweep_failed"));
+    await platform.signHeads().catch(warn("audit.heads_not_signed"));
+    await purge(platform, log).catch(warn("store.purge_failed"));
     underWay = undefined;
   };
   const run = (): void => {
@@ -142,10 +127,7 @@ const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   };
   const timer = setInterval(run, HOUR);
   timer.unref();
-  const purgeCounters = (): void =>
-    void platform
-      .purgeCounters()
-      .catch((error: unknown) => log.warn("store.purge_failed", toErrorFields(error)));
+  const purgeCounters = (): void => void platform.purgeCounters().catch(warn("store.purge_failed"));
   const counters = setInterval(purgeCounters, MINUTE);
   counters.unref();
   run();

@@ -17,12 +17,11 @@ import {
 } from "../../broker/profiles.ts";
 import { parseProfiles } from "../../broker/profiles-file.ts";
 import { Problem } from "../../contract/errors.ts";
-import { getMessage } from "../../kit/error.ts";
 import { Secret } from "../../kit/secret.ts";
 import type { Config, Remote } from "../../config/config.ts";
 import { getDataPaths } from "../../config/folder.ts";
 import { createCheckedKeyReader } from "./master-key.ts";
-import { readPrivate } from "../../config/private-file.ts";
+import { readSetFile } from "../../config/private-file.ts";
 
 // In the built program the file is beside this one and ends in .js.
 const KEYCHAIN = fileURLToPath(
@@ -44,12 +43,9 @@ export const openStoredProfiles = (config: Config): Profiles =>
 /** Reads the profiles file. It can contain secrets, so only its owner may be able to read it. */
 export const readProfilesFile = ({ profilesFile: path }: Config): Profile[] => {
   if (path === undefined) return [];
-  try {
-    return parseProfiles(readPrivate(path), (file) => readFileSync(file, "utf8"));
-  } catch (error) {
-    const why = getMessage(error);
-    throw new Problem("invalid_request", `RECEIVABLES_PROFILES_FILE ${path}: ${why}`, {}, error);
-  }
+  return readSetFile("RECEIVABLES_PROFILES_FILE", path, (text) =>
+    parseProfiles(text, (file) => readFileSync(file, "utf8")),
+  );
 };
 
 const isSet = ([, value]: [string, unknown]): boolean => value !== undefined;

@@ -1,6 +1,6 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Config } from "../../config/config.ts";
-import { readStamp } from "../../config/private-file.ts";
+import { followFile } from "../../config/private-file.ts";
 import { readProfilesFile } from "./profile.ts";
 
 const invalidRequest = (message: string): Problem => new Problem("invalid_request", message);
@@ -31,19 +31,16 @@ export const openSubjects = async (
 ): Promise<(subject: string) => Promise<string | undefined>> => {
   const { profilesFile: path } = config;
   if (path === undefined && config.issuer?.personClaim !== undefined) return async () => undefined;
-  let profiles = readProfilesBySubject(config);
-  if (path === undefined || (profiles.size === 0 && config.issuer?.personClaim === undefined)) {
+  const first = readProfilesBySubject(config);
+  if (path === undefined || (first.size === 0 && config.issuer?.personClaim === undefined)) {
     throw invalidRequest(
       'No subject of the issuer has access: add subjects to profiles in RECEIVABLES_PROFILES_FILE, as {"NAME": {"subjects": ["SUBJECT"], …}}.',
     );
   }
-  let stamp = await readStamp(path);
-  return async (subject) => {
-    const now = await readStamp(path);
-    if (now !== stamp) {
-      profiles = readProfilesBySubject(config);
-      stamp = now;
-    }
-    return profiles.get(subject);
-  };
+  const read = await followFile(
+    path,
+    () => first,
+    () => readProfilesBySubject(config),
+  );
+  return async (subject) => (await read()).get(subject);
 };

@@ -88,8 +88,6 @@ export const wordAmong = (words: readonly string[]) =>
     }),
   );
 
-export const Order = z.enum(["asc", "desc"]).describe("of orderBy, ascending or descending");
-
 /** Finds what `orderBy` names, in any spelling, among the groupings and figures of a summary. */
 export const chooseOrder = <T extends string>(
   known: readonly T[],
@@ -116,12 +114,20 @@ export const ItemLimit = z
 const MAX_OFFSET = 10_000;
 
 /** The number of items that earlier answers had. A platform of an earlier version refuses it. */
-export const ItemOffset = z
+const ItemOffset = z
   .int()
   .min(0)
   .max(MAX_OFFSET)
   .default(0)
   .meta({ description: "items of earlier answers to leave out" });
+
+/** The order of a summary's items, and which of them it returns. */
+export const ordering = (orderBy: string) => ({
+  orderBy: z.string().optional().meta({ description: orderBy }),
+  order: z.enum(["asc", "desc"]).describe("of orderBy, ascending or descending").optional(),
+  limit: ItemLimit,
+  offset: ItemOffset,
+});
 
 export const MAX_GROUPINGS = 3;
 

@@ -3,10 +3,8 @@ import type { Checked } from "../faults.ts";
 import {
   AgeBuckets,
   chooseOrder,
-  ItemLimit,
-  ItemOffset,
   MAX_GROUPINGS,
-  Order,
+  ordering,
   parseArguments,
   type Summary,
   wordAmong,
@@ -60,13 +58,7 @@ export const DisputeSummaryBody = z.strictObject({
   ageBuckets: AgeBuckets.default([30, 60, 90]).describe(
     "last day of each group of days; default 30, 60, 90",
   ),
-  orderBy: z
-    .string()
-    .optional()
-    .meta({ description: `a grouping, ${DISPUTE_FIGURES.join(", ")} (default amount)` }),
-  order: Order.optional(),
-  limit: ItemLimit,
-  offset: ItemOffset,
+  ...ordering(`a grouping, ${DISPUTE_FIGURES.join(", ")} (default amount)`),
 });
 
 export type DisputeSummary = Summary<

@@ -7,11 +7,9 @@ import {
   chooseOrder,
   Day,
   Flag,
-  ItemLimit,
-  ItemOffset,
   MAX_GROUPINGS,
   oneOrMore,
-  Order,
+  ordering,
   parseArguments,
   type Summary,
   wordAmong,
@@ -90,13 +88,7 @@ export const DocumentSummaryBody = z.strictObject({
   ageBuckets: AgeBuckets.default([0, 30, 60, 90]).meta({
     description: "last day past due of each group; default 0, 30, 60, 90",
   }),
-  orderBy: z
-    .string()
-    .optional()
-    .meta({ description: `a grouping, ${DOCUMENT_FIGURES.join(", ")}` }),
-  order: Order.optional(),
-  limit: ItemLimit,
-  offset: ItemOffset,
+  ...ordering(`a grouping, ${DOCUMENT_FIGURES.join(", ")}`),
 });
 
 type Body = z.output<typeof DocumentSummaryBody>;

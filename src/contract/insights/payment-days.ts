@@ -1,5 +1,6 @@
 import { formatDay, formatTimestamp, isWritable } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
+import { MAX_DEPTH } from "../payments/relative-days.ts";
 import type { Calendar } from "./calendar.ts";
 
 /** Returns whether a field of payments has a day or a time; undefined for other fields. */
@@ -50,32 +51,39 @@ const placeInDays = (condition: Record<string, unknown>, calendar: Calendar) => 
   );
 };
 
-/** Deeper filters are refused. */
-const MAX_DEPTH = 20;
+/**
+ * Returns filters with the conditions on days and times replaced, in groups too. What is no filter stays as it is, for
+ * the check to refuse.
+ */
+export const replaceDates = (
+  typeOf: DateTypeOf,
+  filters: Readonly<Record<string, unknown>>,
+  replace: (condition: Record<string, unknown>, type: "date" | "datetime") => unknown,
+  depth = 0,
+): Record<string, unknown> => {
+  const inGroup: Place = (part) =>
+    isRecord(part) && depth < MAX_DEPTH ? replaceDates(typeOf, part, replace, depth + 1) : part;
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, sent]) => {
+      if (name === "not") return [name, inGroup(sent)];
+      if (name === "and" || name === "or") {
+        return [name, Array.isArray(sent) ? sent.map(inGroup) : sent];
+      }
+      const type = typeOf(name);
+      return [name, type === undefined || !isRecord(sent) ? sent : replace(sent, type)];
+    }),
+  );
+};
 
 /**
  * Returns filters of payments in which the tenant's days are ranges of time where a field has the time, a day at the end
- * of a range included, and times are the tenant's days where a field has a date. What is no filter stays as it is, for
- * the check to refuse.
+ * of a range included, and times are the tenant's days where a field has a date.
  */
 export const placeDays = (
   typeOf: DateTypeOf,
   filters: Readonly<Record<string, unknown>>,
   calendar: Calendar,
-  depth = 0,
-): Record<string, unknown> => {
-  const placeGroup: Place = (part) =>
-    isRecord(part) && depth < MAX_DEPTH ? placeDays(typeOf, part, calendar, depth + 1) : part;
-  return Object.fromEntries(
-    Object.entries(filters).map(([name, sent]) => {
-      if (name === "not") return [name, placeGroup(sent)];
-      if (name === "and" || name === "or") {
-        return [name, Array.isArray(sent) ? sent.map(placeGroup) : sent];
-      }
-      const type = typeOf(name);
-      if (type === undefined || !isRecord(sent)) return [name, sent];
-      const place = type === "datetime" ? placeInTime : placeInDays;
-      return [name, place(sent, calendar)];
-    }),
+): Record<string, unknown> =>
+  replaceDates(typeOf, filters, (condition, type) =>
+    (type === "datetime" ? placeInTime : placeInDays)(condition, calendar),
   );
-};

@@ -10,15 +10,13 @@ import { Filters, PaymentSourceName } from "../payments/query.ts";
 import {
   chooseOrder,
   describeKnown,
-  ItemLimit,
-  ItemOffset,
   MAX_GROUPINGS,
-  Order,
+  ordering,
   parseArguments,
   wordAmong,
 } from "./arguments.ts";
 import { type Unit, UNITS, utcCalendar } from "./calendar.ts";
-import { type DateTypeOf, placeDays } from "./payment-days.ts";
+import { placeDays } from "./payment-days.ts";
 import {
   FAMILY_GROUPINGS,
   type FamilyFilters,
@@ -26,7 +24,7 @@ import {
   type FamilyGrouping,
   isFamilyGrouping,
 } from "./families.ts";
-import { placeRelativeDays, type RunDay } from "./relative-days.ts";
+import { dateTypesOf, placeRelativeDays, type RunDay } from "./relative-days.ts";
 import { ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 export const MEASURE_OPS = ["count", "countDistinct", "sum", "avg", "min", "max"] as const;
@@ -94,13 +92,7 @@ export const PaymentSummaryBody = z.strictObject({
     .max(MAX_MEASURES)
     .optional()
     .meta({ description: `default: count and sum of the amount; such as ${MEASURES_EXAMPLE}` }),
-  orderBy: z
-    .string()
-    .optional()
-    .meta({ description: "a grouping, payments, rows, or a measure such as sum(paymentAmount)" }),
-  order: Order.optional(),
-  limit: ItemLimit,
-  offset: ItemOffset,
+  ...ordering("a grouping, payments, rows, or a measure such as sum(paymentAmount)"),
   topRows: z
     .int("must be a whole number, such as 5")
     .min(0)
@@ -275,13 +267,6 @@ const resolveNames = (source: Source, sent: z.output<typeof PaymentSummaryBody>)
 
 const isUnique = (measure: Measure, place: number, all: readonly Measure[]): boolean =>
   all.findIndex((one) => formatMeasure(one) === formatMeasure(measure)) === place;
-
-const dateTypesOf =
-  (source: Source): DateTypeOf =>
-  (name) => {
-    const type = findField(source, name)?.type;
-    return type === "date" || type === "datetime" ? type : undefined;
-  };
 
 /** Validates the arguments of a payment summary against the catalogue; days are those of the run's calendar. */
 export const parsePaymentSummary = (

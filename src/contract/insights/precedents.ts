@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { omitUndefined } from "../../kit/json.ts";
 import { findAgreement } from "./agreement.ts";
 import type { Calendar } from "./calendar.ts";
 
@@ -99,15 +100,14 @@ export const startOfPrecedents = (calendar: Calendar, now: number): string => {
 const addUp = <T>(rows: readonly T[], figure: (row: T) => number): number =>
   rows.reduce((sum, row) => sum + figure(row), 0);
 
-const countBy = <T, K>(
+const addUpBy = <T extends { count: number }, K extends keyof T>(
   rows: readonly T[],
-  keyOf: (row: T) => K,
-  figure: (row: T) => number,
-): Map<K, number> => {
-  const counts = new Map<K, number>();
-  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + figure(row));
-  return counts;
-};
+  key: K,
+  figure: (row: T) => number = ({ count }) => count,
+): Map<T[K], number> =>
+  new Map(
+    [...Map.groupBy(rows, (row) => row[key])].map(([value, same]) => [value, addUp(same, figure)]),
+  );
 
 /** Returns the median of days; of an even number of cases, the mean of the two in the middle. */
 const findMedian = (endings: readonly Ending[]): number | null => {
@@ -128,16 +128,8 @@ const findMedian = (endings: readonly Ending[]): number | null => {
 const SHARE_DIGITS = 1000;
 
 const summarizeCases = (endings: readonly Ending[]): Cases => {
-  const counts = countBy(
-    endings,
-    ({ resolutionCode }) => resolutionCode,
-    ({ count }) => count,
-  );
-  const amounts = countBy(
-    endings,
-    ({ resolutionCode }) => resolutionCode,
-    ({ amount }) => amount,
-  );
+  const counts = addUpBy(endings, "resolutionCode");
+  const amounts = addUpBy(endings, "resolutionCode", ({ amount }) => amount);
   const total = addUp(endings, ({ amount }) => amount);
   const shareOf = (code: string | null): number | null =>
     total === 0
@@ -165,30 +157,11 @@ const summarizeCases = (endings: readonly Ending[]): Cases => {
 
 const propose = (endings: readonly Ending[], closers: readonly Closer[]): Proposal => {
   const closed = endings.filter(({ isCanceled }) => !isCanceled);
-  const proposal = {
-    resolutionCode: findAgreement(
-      countBy(
-        closed,
-        ({ resolutionCode }) => resolutionCode,
-        ({ count }) => count,
-      ),
-    ),
-    isValid: findAgreement(
-      countBy(
-        closed,
-        ({ isValid }) => isValid,
-        ({ count }) => count,
-      ),
-    ),
-    assigneeEmail: findAgreement(
-      countBy(
-        closers,
-        ({ email }) => email,
-        ({ count }) => count,
-      ),
-    ),
-  };
-  return Object.fromEntries(Object.entries(proposal).filter(([, agreed]) => agreed !== undefined));
+  return omitUndefined({
+    resolutionCode: findAgreement(addUpBy(closed, "resolutionCode")),
+    isValid: findAgreement(addUpBy(closed, "isValid")),
+    assigneeEmail: findAgreement(addUpBy(closers, "email")),
+  });
 };
 
 type Target = { accountNumber: string; amount: number; currencyCode: string };

@@ -1,10 +1,10 @@
 import { isRecord } from "../../kit/json.ts";
 import { findField, type Source } from "../payments/catalogue.ts";
-import { isRelative, MAX_DEPTH, type PlaceFilters } from "../payments/relative-days.ts";
+import { isRelative, type PlaceFilters } from "../payments/relative-days.ts";
 import { type Calendar, formatDayNumber } from "./calendar.ts";
-import { type DateTypeOf, placeInTime } from "./payment-days.ts";
+import { type DateTypeOf, placeInTime, replaceDates } from "./payment-days.ts";
 
-const dateTypesOf =
+export const dateTypesOf =
   (source: Source): DateTypeOf =>
   (name) => {
     const type = findField(source, name)?.type;
@@ -46,26 +46,12 @@ const placeCondition = (
  * Returns filters of payments with the days of a run in place of days relative to it. What is no valid relative day of a
  * field with days or times stays as it is, for the check to refuse.
  */
-export const placeRelativeDays = (
-  source: Source,
-  filters: unknown,
-  run: RunDay,
-  depth = 0,
-): unknown => {
-  if (!isRecord(filters) || depth > MAX_DEPTH) return filters;
-  const typeOf = dateTypesOf(source);
-  const placeGroup = (part: unknown): unknown => placeRelativeDays(source, part, run, depth + 1);
-  return Object.fromEntries(
-    Object.entries(filters).map(([name, sent]) => {
-      if (name === "not") return [name, placeGroup(sent)];
-      if (name === "and" || name === "or") {
-        return [name, Array.isArray(sent) ? sent.map(placeGroup) : sent];
-      }
-      const type = typeOf(name);
-      return [name, type === undefined || !isRecord(sent) ? sent : placeCondition(sent, type, run)];
-    }),
-  );
-};
+export const placeRelativeDays = (source: Source, filters: unknown, run: RunDay): unknown =>
+  isRecord(filters)
+    ? replaceDates(dateTypesOf(source), filters, (condition, type) =>
+        placeCondition(condition, type, run),
+      )
+    : filters;
 
 /** Returns the placing of relative days for one run. */
 export const createPlacing =

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { configurationOf } from "../configuration.ts";
 import {
   alternative,
   auditFields,
@@ -7,6 +8,7 @@ import {
   Name,
   RecordId,
   requiredText,
+  requiredUnless,
   tenantPath,
 } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
@@ -85,11 +87,10 @@ const createBody = (user: string) =>
       dailyDigest: z.boolean().optional().describe("e-mail daily"),
       person: PersonInput.optional().describe("names, address, phones"),
     })
-    .refine((value) => value.departmentId !== undefined || value.departmentCode !== undefined, {
-      error: "is required unless departmentCode is sent",
-      path: ["departmentId"],
-      params: { code: "required" },
-    });
+    .refine(
+      (value) => value.departmentId !== undefined || value.departmentCode !== undefined,
+      requiredUnless("departmentId", "departmentCode"),
+    );
 
 const AssigneeEmail = Email.describe("identifies the assignee");
 
@@ -97,79 +98,59 @@ const byEmail = z.object({ ...tenantPath, assigneeEmail: AssigneeEmail });
 
 const TENANT = "/dispute/v1/tenants/{tenantId}";
 
+const assignee = configurationOf("assignee");
+
 export const assignees = defineOperations("gateway", "assignees", {
   get: {
-    method: "GET",
+    ...assignee.read,
     path: `${TENANT}/assignees/by-email/{assigneeEmail}`,
-    access: "Dispute Configuration : READ",
     summary: "Read one assignee by e-mail address.",
     params: byEmail,
     output: Assignee,
-    audit: "assignee.read",
   },
   get_by_id: {
-    method: "GET",
+    ...assignee.read,
     path: `${TENANT}/assignees/{assigneeId}`,
-    access: "Dispute Configuration : READ",
     summary: "Read one assignee by id.",
     params: z.object({ ...tenantPath, assigneeId: RecordId }),
     output: Assignee,
     extension: true,
-    audit: "assignee.read",
   },
   list: {
-    method: "GET",
+    ...assignee.list,
     path: `${TENANT}/assignees`,
-    access: "Dispute Configuration : READ",
     summary: "List the people who work disputes.",
-    params: z.object(tenantPath),
     query: z.strictObject({ DepartmentId: RecordId.optional().describe("absent: of all") }),
     output: z.array(Assignee),
-    audit: "assignee.listed",
   },
   create: {
-    method: "POST",
+    ...assignee.create,
     path: `${TENANT}/assignees`,
-    access: "Dispute Configuration : CREATE",
     summary:
       "Add an assignee to a department; person requires names and e-mail unless userId is given.",
-    params: z.object(tenantPath),
     body: createBody("user id; fills person"),
     output: Assignee,
     errors: ["conflict"],
-    audit: "assignee.created",
   },
   update: {
-    method: "PUT",
+    ...assignee.update,
     path: `${TENANT}/assignees/by-email/{assigneeEmail}`,
-    access: "Dispute Configuration : UPDATE",
     summary: "Update an assignee; the department is required, and another one moves the assignee.",
     params: byEmail,
     body: createBody("user id; null clears"),
     output: Assignee,
     errors: ["conflict"],
-    audit: "assignee.updated",
   },
   delete: {
-    method: "DELETE",
+    ...assignee.delete,
     path: `${TENANT}/assignees/{assigneeId}`,
-    access: "Dispute Configuration : DELETE",
     summary: "Delete an unused assignee by id.",
     params: z.object({ ...tenantPath, assigneeId: RecordId }),
-    output: null,
-    effects: [{ kind: "deletes", target: "assignee" }],
-    errors: ["in_use"],
-    audit: "assignee.deleted",
   },
   delete_by_email: {
-    method: "DELETE",
+    ...assignee.delete,
     path: `${TENANT}/departments/by-code/{departmentCode}/assignees/by-email/{assigneeEmail}`,
-    access: "Dispute Configuration : DELETE",
     summary: "Delete an unused assignee by department code and e-mail address.",
     params: z.object({ ...tenantPath, departmentCode: CodeText, assigneeEmail: AssigneeEmail }),
-    output: null,
-    effects: [{ kind: "deletes", target: "assignee" }],
-    errors: ["in_use"],
-    audit: "assignee.deleted",
   },
 });

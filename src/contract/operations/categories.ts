@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { configurationOf } from "../configuration.ts";
 import { auditFields, CodeText, Description, RecordId, tenantPath, UniqueCode } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
 
@@ -26,65 +27,50 @@ const defaults = {
 
 const CATEGORIES = "/dispute/v1/tenants/{tenantId}/categories";
 
+const category = configurationOf("category");
+
 export const categories = defineOperations("gateway", "categories", {
   get: {
-    method: "GET",
+    ...category.read,
     path: `${CATEGORIES}/code/{categoryCode}`,
-    access: "Dispute Configuration : READ",
     summary: "Read one dispute category by code.",
     params: z.object({ ...tenantPath, categoryCode: CodeText }),
     output: Category,
-    audit: "category.read",
   },
   get_by_id: {
-    method: "GET",
+    ...category.read,
     path: `${CATEGORIES}/{categoryId}`,
-    access: "Dispute Configuration : READ",
     summary: "Read one dispute category by id.",
     params: z.object({ ...tenantPath, categoryId: RecordId }),
     output: Category,
     extension: true,
-    audit: "category.read",
   },
   list: {
-    method: "GET",
+    ...category.list,
     path: CATEGORIES,
-    access: "Dispute Configuration : READ",
     summary: "List the dispute categories.",
-    params: z.object(tenantPath),
     output: z.array(Category),
-    audit: "category.listed",
   },
   create: {
-    method: "POST",
+    ...category.create,
     path: CATEGORIES,
-    access: "Dispute Configuration : CREATE",
     summary: "Create a dispute category.",
-    params: z.object(tenantPath),
     body: z.object({ code: UniqueCode, description: Description, ...defaults }),
     output: Category,
     errors: ["duplicate_code"],
-    audit: "category.created",
   },
   update: {
-    method: "PUT",
+    ...category.update,
     path: `${CATEGORIES}/{categoryId}`,
-    access: "Dispute Configuration : UPDATE",
     summary: "Update a dispute category and its default reasons.",
     params: z.object({ ...tenantPath, categoryId: RecordId }),
     body: z.object({ description: Description.optional(), ...defaults }),
     output: Category,
-    audit: "category.updated",
   },
   delete: {
-    method: "DELETE",
+    ...category.delete,
     path: `${CATEGORIES}/by-code/{categoryCode}`,
-    access: "Dispute Configuration : DELETE",
     summary: "Delete a dispute category that has no reasons.",
     params: z.object({ ...tenantPath, categoryCode: CodeText }),
-    output: null,
-    effects: [{ kind: "deletes", target: "category" }],
-    errors: ["in_use"],
-    audit: "category.deleted",
   },
 });

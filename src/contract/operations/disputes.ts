@@ -13,6 +13,7 @@ import {
   RecordId,
   RecordNumber,
   requiredText,
+  requiredUnless,
   sortBy,
   parseStatusWord,
   tenantPath,
@@ -92,11 +93,7 @@ const hasReason = (body: ReasonNames): boolean => REASONS.some((name) => body[na
 const hasCategory = ({ categoryId, categoryCode }: ReasonNames): boolean =>
   categoryId !== undefined || categoryCode !== undefined;
 
-const REASON_NEEDED = {
-  error: `is required unless one of ${REASONS.slice(1).join(", ")} is sent`,
-  path: ["reasonId"],
-  params: { code: "required" },
-};
+const REASON_NEEDED = requiredUnless("reasonId", `one of ${REASONS.slice(1).join(", ")}`);
 
 export const DISPUTE_SORT = [
   "CreateDate",
@@ -171,6 +168,15 @@ const parseLookupStatus = (value: unknown): unknown => {
 const DISPUTES = "/dispute/v1/tenants/{tenantId}/disputes";
 const BY_DOCUMENTS =
   "/dispute/v1/tenants/{tenantId}/accounts/{accountNumber}/disputes/by-document-numbers";
+
+/** A question about disputes, which the interface documents do not have. */
+const question = {
+  method: "POST",
+  access: "Dispute Management : READ",
+  effect: "read",
+  params: z.object(tenantPath),
+  extension: true,
+} as const;
 
 export const disputes = defineOperations("gateway", "disputes", {
   get: {
@@ -279,67 +285,47 @@ export const disputes = defineOperations("gateway", "disputes", {
     audit: "dispute.deleted",
   },
   summary: {
-    method: "POST",
+    ...question,
     path: `${DISPUTES}/summary`,
-    access: "Dispute Management : READ",
-    effect: "read",
     summary: "Count and add up disputes, in groups.",
-    params: z.object(tenantPath),
     body: DisputeSummaryBody,
     lateValidation: true,
     output: DisputeSummaryResult,
     additions: { name: "groups", query: FAMILY_ADDITIONS },
-    extension: true,
     audit: "dispute.summarized",
   },
   triage: {
-    method: "POST",
+    ...question,
     path: `${DISPUTES}/triage`,
-    access: "Dispute Management : READ",
-    effect: "read",
     summary: "Rank disputes by what needs attention first.",
-    params: z.object(tenantPath),
     body: TriagePageBody,
     output: TriageResult,
-    extension: true,
     audit: "dispute.triage_read",
   },
   activity: {
-    method: "POST",
+    ...question,
     path: `${DISPUTES}/activity`,
-    access: "Dispute Management : READ",
-    effect: "read",
     summary: "Tell what happened last to given disputes; unknown ids are omitted.",
-    params: z.object(tenantPath),
     body: z.object({
       disputeIds: z.array(RecordId).min(1).max(1000).meta({ description: "ids of disputes" }),
     }),
     output: z.array(DisputeActivity),
-    extension: true,
     audit: "dispute.activity_read",
   },
   changes: {
-    method: "POST",
+    ...question,
     path: `${DISPUTES}/changes`,
-    access: "Dispute Management : READ",
-    effect: "read",
     summary: "List changes of disputes, their notes and files, and their documents.",
-    params: z.object(tenantPath),
     body: ChangesBody,
     output: ChangesPage,
-    extension: true,
     audit: "dispute.changes_read",
   },
   precedents: {
-    method: "POST",
+    ...question,
     path: `${DISPUTES}/precedents`,
-    access: "Dispute Management : READ",
-    effect: "read",
     summary: "Tell how disputes with the reason of one dispute ended within 24 months.",
-    params: z.object(tenantPath),
     body: z.object({ disputeId: RecordId }),
     output: Precedents,
-    extension: true,
     audit: "dispute.precedents_read",
   },
   list_by_document_numbers: {

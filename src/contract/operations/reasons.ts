@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { configurationOf } from "../configuration.ts";
 import {
   alternative,
   auditFields,
@@ -6,6 +7,7 @@ import {
   Description,
   ReasonVisibility,
   RecordId,
+  requiredUnless,
   tenantPath,
 } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
@@ -37,63 +39,50 @@ const hasCategory = (body: {
   categoryId?: string | undefined;
   categoryCode?: string | undefined;
 }) => body.categoryId !== undefined || body.categoryCode !== undefined;
-const CATEGORY_NEEDED = {
-  error: "is required unless categoryCode is sent",
-  path: ["categoryId"],
-  params: { code: "required" },
-};
+const CATEGORY_NEEDED = requiredUnless("categoryId", "categoryCode");
 
 const filter = z.strictObject({ Visibility: z.array(ReasonVisibility).min(1).optional() });
 
 const TENANT = "/dispute/v1/tenants/{tenantId}";
 
+const reason = configurationOf("reason");
+
 export const reasons = defineOperations("gateway", "reasons", {
   get: {
-    method: "GET",
+    ...reason.read,
     path: `${TENANT}/reasons/by-category-code/{categoryCode}/by-reason-code/{reasonCode}`,
-    access: "Dispute Configuration : READ",
     summary: "Read one dispute reason by category code and reason code.",
     params: z.object({ ...tenantPath, categoryCode: CodeText, reasonCode: CodeText }),
     output: Reason,
-    audit: "reason.read",
   },
   get_by_id: {
-    method: "GET",
+    ...reason.read,
     path: `${TENANT}/reasons/{reasonId}`,
-    access: "Dispute Configuration : READ",
     summary: "Read one dispute reason by id.",
     params: z.object({ ...tenantPath, reasonId: RecordId }),
     output: Reason,
     extension: true,
-    audit: "reason.read",
   },
   list: {
-    method: "GET",
+    ...reason.list,
     path: `${TENANT}/reasons`,
-    access: "Dispute Configuration : READ",
     summary: "List the dispute reasons.",
-    params: z.object(tenantPath),
     query: z.strictObject({ ...filter.shape, DisputeDays: z.boolean().optional() }),
     additions: { name: "dispute_days", query: ["DisputeDays"] },
     output: z.array(ReasonWithDays),
-    audit: "reason.listed",
   },
   list_by_category: {
-    method: "GET",
+    ...reason.list,
     path: `${TENANT}/categories/by-code/{categoryCode}/reasons`,
-    access: "Dispute Configuration : READ",
     summary: "List one category's dispute reasons.",
     params: z.object({ ...tenantPath, categoryCode: CodeText }),
     query: filter,
     output: z.array(Reason),
-    audit: "reason.listed",
   },
   create: {
-    method: "POST",
+    ...reason.create,
     path: `${TENANT}/reasons`,
-    access: "Dispute Configuration : CREATE",
     summary: "Create a dispute reason in a category.",
-    params: z.object(tenantPath),
     body: z
       .object({
         code: CodeText.meta({ description: "unique in its category" }),
@@ -105,12 +94,10 @@ export const reasons = defineOperations("gateway", "reasons", {
       .refine(hasCategory, CATEGORY_NEEDED),
     output: Reason,
     errors: ["duplicate_code"],
-    audit: "reason.created",
   },
   update: {
-    method: "PUT",
+    ...reason.update,
     path: `${TENANT}/reasons/{reasonId}`,
-    access: "Dispute Configuration : UPDATE",
     summary: "Update a dispute reason; the category is required, and another one moves the reason.",
     params: z.object({ ...tenantPath, reasonId: RecordId }),
     body: z
@@ -123,17 +110,11 @@ export const reasons = defineOperations("gateway", "reasons", {
       .refine(hasCategory, CATEGORY_NEEDED),
     output: Reason,
     errors: ["duplicate_code", "in_use"],
-    audit: "reason.updated",
   },
   delete: {
-    method: "DELETE",
+    ...reason.delete,
     path: `${TENANT}/categories/by-code/{categoryCode}/reasons/by-code/{reasonCode}`,
-    access: "Dispute Configuration : DELETE",
     summary: "Delete an unused dispute reason.",
     params: z.object({ ...tenantPath, categoryCode: CodeText, reasonCode: CodeText }),
-    output: null,
-    effects: [{ kind: "deletes", target: "reason" }],
-    errors: ["in_use"],
-    audit: "reason.deleted",
   },
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { configurationOf } from "../configuration.ts";
 import { auditFields, CodeText, Description, RecordId, tenantPath, UniqueCode } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
 
@@ -16,41 +17,34 @@ export type Resolution = z.infer<typeof Resolution>;
 
 const RESOLUTIONS = "/dispute/v1/tenants/{tenantId}/resolutions";
 
+const resolution = configurationOf("resolution");
+
 export const resolutions = defineOperations("gateway", "resolutions", {
   get: {
-    method: "GET",
+    ...resolution.read,
     path: `${RESOLUTIONS}/by-code/{resolutionCode}`,
-    access: "Dispute Configuration : READ",
     summary: "Read one dispute resolution by code.",
     params: z.object({ ...tenantPath, resolutionCode: CodeText }),
     output: Resolution,
-    audit: "resolution.read",
   },
   get_by_id: {
-    method: "GET",
+    ...resolution.read,
     path: `${RESOLUTIONS}/{resolutionId}`,
-    access: "Dispute Configuration : READ",
     summary: "Read one dispute resolution by id.",
     params: z.object({ ...tenantPath, resolutionId: RecordId }),
     output: Resolution,
     extension: true,
-    audit: "resolution.read",
   },
   list: {
-    method: "GET",
+    ...resolution.list,
     path: RESOLUTIONS,
-    access: "Dispute Configuration : READ",
     summary: "List the dispute resolutions.",
-    params: z.object(tenantPath),
     output: z.array(Resolution),
-    audit: "resolution.listed",
   },
   create: {
-    method: "POST",
+    ...resolution.create,
     path: RESOLUTIONS,
-    access: "Dispute Configuration : CREATE",
     summary: "Create a dispute resolution.",
-    params: z.object(tenantPath),
     body: z.object({
       code: UniqueCode,
       description: Description,
@@ -59,12 +53,10 @@ export const resolutions = defineOperations("gateway", "resolutions", {
     }),
     output: Resolution,
     errors: ["duplicate_code"],
-    audit: "resolution.created",
   },
   update: {
-    method: "PUT",
+    ...resolution.update,
     path: `${RESOLUTIONS}/{resolutionId}`,
-    access: "Dispute Configuration : UPDATE",
     summary: "Update a dispute resolution.",
     params: z.object({ ...tenantPath, resolutionId: RecordId }),
     body: z.object({
@@ -73,28 +65,17 @@ export const resolutions = defineOperations("gateway", "resolutions", {
       isValid: z.boolean().optional().describe("the claim was justified"),
     }),
     output: Resolution,
-    audit: "resolution.updated",
   },
   delete: {
-    method: "DELETE",
+    ...resolution.delete,
     path: `${RESOLUTIONS}/{resolutionId}`,
-    access: "Dispute Configuration : DELETE",
     summary: "Delete an unused dispute resolution by id.",
     params: z.object({ ...tenantPath, resolutionId: RecordId }),
-    output: null,
-    effects: [{ kind: "deletes", target: "resolution" }],
-    errors: ["in_use"],
-    audit: "resolution.deleted",
   },
   delete_by_code: {
-    method: "DELETE",
+    ...resolution.delete,
     path: `${RESOLUTIONS}/by-code/{resolutionCode}`,
-    access: "Dispute Configuration : DELETE",
     summary: "Delete an unused dispute resolution by code.",
     params: z.object({ ...tenantPath, resolutionCode: CodeText }),
-    output: null,
-    effects: [{ kind: "deletes", target: "resolution" }],
-    errors: ["in_use"],
-    audit: "resolution.deleted",
   },
 });

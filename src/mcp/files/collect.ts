@@ -1,5 +1,6 @@
 import { cost } from "../results/budget.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
+import { lettersOf } from "./column-letters.ts";
 import type { Content, Rows, Section } from "./content.ts";
 import { fitRows, fitText } from "./fit-text.ts";
 import {
@@ -31,21 +32,8 @@ type Bounds = Pick<TextRequest, "from" | "last" | "tokens" | "pictures"> & {
 
 type State = FileText & { left: number; pictureBytes: number };
 
-const A_CODE = 65;
-const LETTERS = 26;
-
-/** The name of a column, counted from 1: A, B … Z, AA. */
-const columnName = (column: number): string => {
-  let [name, left] = ["", column];
-  while (left > 0) {
-    name = String.fromCharCode(A_CODE + ((left - 1) % LETTERS)) + name;
-    left = Math.floor((left - 1) / LETTERS);
-  }
-  return name === "" ? "A" : name;
-};
-
 const rangeOf = (from: number, rows: number, columns: number): string =>
-  `A${from + 1}:${columnName(columns)}${from + Math.max(1, rows)}`;
+  `A${from + 1}:${lettersOf(Math.max(0, columns - 1))}${from + Math.max(1, rows)}`;
 
 const labelOf = ({ unit }: FileText, place: number, name: string): Partial<FilePiece> =>
   unit === "page" ? { page: place } : { [unit]: sanitizeLine(name, MAX_NAME) };

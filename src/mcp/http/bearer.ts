@@ -155,9 +155,6 @@ const createResourceOf = (resource: URL): ((request: Request) => URL) => {
   return ({ headers }) => aliases.get(headers.get("host")?.toLowerCase() ?? "") ?? resource;
 };
 
-/** A request that has no credentials at all, which hosts answer with a sign-in and not with a refresh. */
-class NoToken extends Error {}
-
 /** Returns the bearer token of a request as the SDK parses it; undefined if it has none. */
 const findBearer = ({ headers }: Request): string | undefined => {
   const [, token] = /^bearer +(\S+)$/i.exec(headers.get("authorization")?.trim() ?? "") ?? [];
@@ -192,7 +189,6 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
 
   const refuse = (error: unknown, resourceMetadataUrl: string): Response => {
     if (error instanceof Refused) return error.response;
-    if (error instanceof NoToken) return challengeWithoutError(resourceMetadataUrl);
     if (error instanceof OAuthError) {
       return bearerAuthChallengeResponse(error, {
         requiredScopes: FIRST_SCOPES,
@@ -213,7 +209,8 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
       const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(called);
       try {
         const authorization = findBearer(request);
-        if (authorization === undefined) throw new NoToken();
+        // Hosts answer this with a sign-in and not with a refresh.
+        if (authorization === undefined) return challengeWithoutError(resourceMetadataUrl);
         const verifier = createVerifier(called, resourceMetadataUrl);
         // The SDK returns what the verifier has returned.
         return (await verifyBearerToken(authorization, { verifier })) as CallerAuthInfo;

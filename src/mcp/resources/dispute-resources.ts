@@ -2,7 +2,7 @@ import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import { STATUS_NUMBERS } from "../../contract/insights/dispute-filters.ts";
 import type { ArgsOf, CallArguments, Operation } from "../../contract/operation.ts";
-import { cutText } from "../../insights/brief.ts";
+import { cutText, omitNulls } from "../../insights/brief.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
 import { partOf, type ReadPart, readWhole } from "./part.ts";
@@ -105,17 +105,14 @@ const BRIEF_CHARACTERS = 40;
 const toBrief = (record: Fields): Fields => {
   const { person, active, description } = record;
   const { firstName, lastName, email } = (person ?? {}) as Fields;
-  const fields = {
+  return omitNulls({
     ...Object.fromEntries(BRIEF_FIELDS.map((name) => [name, record[name]])),
     ...(typeof description === "string"
       ? { description: cutText(description, BRIEF_CHARACTERS) }
       : {}),
     ...(person === undefined ? {} : { email, name: [firstName, lastName].join(" ").trim() }),
     ...(active === false ? { active } : {}),
-  };
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
-  );
+  });
 };
 
 /** Reads the tenant's dispute configuration, with `brief` codes and names alone; the nouns share the answer's budget. */

@@ -23,7 +23,7 @@ export const sanitizeText = (text: string, form: Form = "shown"): string => {
   if (PLAIN.test(text) && (isStored || !MAY_BE_MARKUP.test(text))) return text;
   return isStored
     ? toText(visibleUnits(text, { keepLineEnds: true }))
-    : escapeMarkup(visibleUnits(text));
+    : escapeMarkup(toText(visibleUnits(text)));
 };
 
 /** Returns the value with every text in it sanitized, keys included. */

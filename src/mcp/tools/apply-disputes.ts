@@ -158,8 +158,6 @@ const ROW_FIELDS = (contract.disputes.list.list?.defaultFields ?? []).filter(
   (name) => name !== "disputeId" && name !== "disputeCode",
 );
 
-const isAuditField = (name: string): boolean => Object.hasOwn(auditFields, name);
-
 const isShown = ([name, value]: [string, unknown]): boolean =>
   ROW_FIELDS.includes(name) && value !== null;
 
@@ -172,7 +170,7 @@ const toNewValues = (before: Fields, output: unknown): Pick<Outcome, "values" | 
   if (!isRecord(output)) return {};
   const after = Object.entries(formOf(update)(output));
   const isChanged = ([name]: [string, unknown]): boolean =>
-    output[name] !== before[name] && !isAuditField(name);
+    output[name] !== before[name] && !Object.hasOwn(auditFields, name);
   return {
     values: Object.fromEntries(after.filter((one) => isShown(one) || isChanged(one))),
     changed: Object.fromEntries(after.filter(isChanged)),

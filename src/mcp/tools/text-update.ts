@@ -4,7 +4,6 @@ import { Problem } from "../../contract/errors.ts";
 import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
 import { TEXT_INCOMPLETE } from "../results/next-step.ts";
-import { isUpdate } from "./listing/kinds.ts";
 import { checkTexts } from "./asking/stored-text.ts";
 import type { Working } from "./tool-context.ts";
 
@@ -31,7 +30,7 @@ export const checkTextUpdate = async (
   { tool: { operation, name }, broker, signal }: Working,
   args: CallArguments,
 ): Promise<void> => {
-  if (!isUpdate(operation) || !holdsText(args, operation)) return;
+  if (!operation.updates || !holdsText(args, operation)) return;
   const read = findRead(operation);
   if (read === undefined) return;
   const known = Object.fromEntries(

@@ -8,6 +8,9 @@ export type RecordKind = (typeof RECORD_KINDS)[number];
 /** A record that is shown alone. */
 export type RecordRef = { kind: RecordKind; id: string };
 
+/** Goes to a record. */
+export type Open = (record: RecordRef) => void;
+
 /**
  * The content of a view: a record, or its own page with these arguments. `cursors` lead to the page of its list, one
  * for each page after the first. A place is kept in the browser's history.

@@ -1,5 +1,6 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { recordOf } from "./answers.ts";
 import type { Fields, Host, ToolResult } from "./host.ts";
 import { plainText, setTenantZone } from "./format.ts";
 import type { KnownAnswers } from "./known-answers.ts";
@@ -10,14 +11,11 @@ export type Opening = { tool: string | undefined; args: Fields; reply: Reply | u
 
 export type Session = { host: Host; opening: Opening; known: KnownAnswers };
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
-
 const textOf = ({ content = [] }: ToolResult): string =>
   content.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n");
 
 const readProblem = (result: ToolResult): Problem => {
-  const { code, message, retryAfterSeconds } = fieldsOf(result._meta?.["receivables/problem"]);
+  const { code, message, retryAfterSeconds } = recordOf(result._meta?.["receivables/problem"]);
   return {
     code: typeof code === "string" ? code : "failed",
     message: plainText(message ?? textOf(result)) || "The call failed.",
@@ -31,7 +29,7 @@ const TICKET_KEY = "receivables/ticket";
 const readWaiting = ({ structuredContent, _meta }: ToolResult): Question | undefined => {
   const ticket = _meta?.[TICKET_KEY];
   if (typeof ticket !== "string") return undefined;
-  const { question, expiresAt } = fieldsOf(structuredContent?.["waiting"]);
+  const { question, expiresAt } = recordOf(structuredContent?.["waiting"]);
   return {
     kind: "question",
     summary: plainText(question),
@@ -54,7 +52,7 @@ const picturesOf = ({ content = [] }: ToolResult): string[] =>
 export const readResult = (result: ToolResult): Reply | undefined => {
   const { structuredContent, isError } = result;
   if (isError !== true) {
-    setTenantZone(fieldsOf(structuredContent?.["filter"])["timeZone"]);
+    setTenantZone(recordOf(structuredContent?.["filter"])["timeZone"]);
     const answer: Reply | undefined = structuredContent && {
       kind: "answer",
       answer: structuredContent,
@@ -62,7 +60,7 @@ export const readResult = (result: ToolResult): Reply | undefined => {
     };
     return readWaiting(result) ?? answer;
   }
-  const { confirmationToken, summary, page } = fieldsOf(result._meta?.["receivables/confirmation"]);
+  const { confirmationToken, summary, page } = recordOf(result._meta?.["receivables/confirmation"]);
   // With a page, the person answers there: the message names it.
   return typeof confirmationToken === "string" && page === undefined
     ? { kind: "question", summary: plainText(summary), token: confirmationToken }

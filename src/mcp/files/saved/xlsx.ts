@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { ZipFile } from "yazl";
 import { DAY, SECOND } from "../../../kit/clock.ts";
+import { lettersOf } from "../column-letters.ts";
 import { type Cell, type Column, type Row, toCell, toHeader } from "./cells.ts";
 import { inBatches, type Table } from "./table.ts";
 import { neutralizeText } from "./neutralize.ts";
@@ -72,14 +73,6 @@ const formatCell = (cell: Cell, at: string): string => {
   if (typeof cell === "number") return `<c r="${at}"><v>${cell}</v></c>`;
   if (typeof cell === "boolean") return `<c r="${at}" t="b"><v>${Number(cell)}</v></c>`;
   return datedCell(at, cell);
-};
-
-const LETTERS = 26;
-
-/** Returns the letters of a column, counted from 0: A to Z, AA to ZZ and so on. */
-const lettersOf = (place: number): string => {
-  const last = String.fromCharCode("A".charCodeAt(0) + (place % LETTERS));
-  return place < LETTERS ? last : lettersOf(Math.floor(place / LETTERS) - 1) + last;
 };
 
 /** Formats the cells of a row, whose number counts from 1. */

@@ -6,7 +6,7 @@ import { parseStatusWord } from "../../../contract/fields.ts";
 import { lowerId } from "../../../kit/ids.ts";
 import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../../tools/tool.ts";
-import { isCreating, isUpdate, mayAsk, takesFields, takesSave } from "../listing/kinds.ts";
+import { isCreating, mayAsk, takesFields, takesSave } from "../listing/kinds.ts";
 import { badArguments } from "../../results/refusal.ts";
 import { SaveArguments, type SaveOptions, toSaveOptions } from "./save-options.ts";
 import { type PageRange, parsePages } from "./pages.ts";
@@ -238,7 +238,7 @@ const steeringNames = (tool: OperationTool, listed: CallArguments): string[] =>
     if (name === "as" || name === "pages") return tool.operation.file;
     if (name === "save" || name === "about") return takesSave(tool);
     if (name === "idempotencyKey") return isCreating(tool.operation);
-    return name === "ifMatch" ? isUpdate(tool.operation) : mayAsk(tool);
+    return name === "ifMatch" ? tool.operation.updates : mayAsk(tool);
   });
 
 // The message of a fault distinguishes a missing value from a wrong one by its input.

@@ -122,9 +122,6 @@ const findCurrencyFaults = ({ claim, currencyCode }: Known): Fault[] => {
   return [{ field: "currencyCode", code: "mismatch", message }];
 };
 
-const isSamePo = (one: string | null | undefined, other: string | null | undefined): boolean =>
-  isSameNumber(one ?? "", other ?? "");
-
 /** Whether a payment has rows of both documents, so that it left out an amount of each. */
 const paysBoth = (
   { payments }: Facts,
@@ -148,7 +145,7 @@ type Other = {
 /** Finds the references by which another dispute or claim of the same amount is the same deduction. */
 const findSame = ({ claim, documentNumber }: Known, other: Other, facts: Facts): Fault[] => {
   const message = (what: string): string => `is the ${what} of ${other.name} of the same amount`;
-  const po = isSamePo(claim.poNumber, other.poNumber)
+  const po = isSameNumber(claim.poNumber ?? "", other.poNumber ?? "")
     ? [{ field: "poNumber", code: "duplicate", message: message("PO number") }]
     : [];
   const references = REFERENCES.flatMap((field): Fault[] => {

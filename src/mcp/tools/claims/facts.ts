@@ -99,21 +99,15 @@ export const readFacts = async (
   const { broker, tool, signal } = call;
   const options = { tool: tool.name, signal };
   const readDocument = (document_number: string) =>
-    attemptPart(reading, documents.get, async () =>
-      toVersioned(
-        await readByNumber({ broker, options }, { document_number }, (args) =>
-          reading.call(documents.get, args),
-        ),
-      ),
-    );
+    attemptPart(reading, documents.get, async () => {
+      const read = (args: { document_number: string }) => reading.call(documents.get, args);
+      return toVersioned(await readByNumber({ broker, options }, { document_number }, read));
+    });
   const readAccount = (account_number: string) =>
-    attemptPart(reading, accounts.get, async () =>
-      toVersioned(
-        await readByNumber({ broker, options }, { account_number }, (args) =>
-          reading.call(accounts.get, args),
-        ),
-      ),
-    );
+    attemptPart(reading, accounts.get, async () => {
+      const read = (args: { account_number: string }) => reading.call(accounts.get, args);
+      return toVersioned(await readByNumber({ broker, options }, { account_number }, read));
+    });
   const found = await readMap(
     claims.map(({ documentNumber }) => documentNumber),
     readDocument,

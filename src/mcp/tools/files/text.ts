@@ -51,6 +51,11 @@ const tooLarge = (fileSize: number | undefined): { unreadable: string } => ({
   unreadable: `The file has ${fileSize ?? "too many"} bytes; ${MAX_FILE_BYTES} are read at most.`,
 });
 
+const toReason = (error: unknown): { unreadable: string } => {
+  if (error instanceof Unreadable) return { unreadable: error.message };
+  throw error;
+};
+
 /** Reads the text of an opened file, or says why it cannot be read. */
 const readOpened = async (
   { fields, bytes, fileName, mimeType, fileSize }: Opened,
@@ -60,31 +65,20 @@ const readOpened = async (
   if (kind.as === "picture") return { unreadable: "The file is a picture, without text." };
   if (kind.as === "nothing") return { unreadable: "Files of this type have no text." };
   if (bytes === undefined) return tooLarge(fileSize);
-  try {
-    const bounds = { from, last, pictures, tokens: tokensBeside(fields) };
-    return await readInThread({ type: kind.type, bytes, ...bounds }, signal);
-  } catch (error) {
-    if (error instanceof Unreadable) return { unreadable: error.message };
-    throw error;
-  }
+  const bounds = { from, last, pictures, tokens: tokensBeside(fields) };
+  return readInThread({ type: kind.type, bytes, ...bounds }, signal).catch(toReason);
 };
 
 /** Opens a file and reads its text, when it is its reader's turn: so few files are in memory at once. */
-export const readFile = async (
+export const readFile = (
   open: OpenFile,
   reading: Reading,
   maxBytes = maxBytesOf,
-): Promise<{ opened: Opened; content: Told } | { unreadable: string }> => {
-  try {
-    return await withTurn(reading.key, async () => {
-      const opened = await open(maxBytes);
-      return { opened, content: await readOpened(opened, reading) };
-    });
-  } catch (error) {
-    if (error instanceof Unreadable) return { unreadable: error.message };
-    throw error;
-  }
-};
+): Promise<{ opened: Opened; content: Told } | { unreadable: string }> =>
+  withTurn(reading.key, async () => {
+    const opened = await open(maxBytes);
+    return { opened, content: await readOpened(opened, reading) };
+  }).catch(toReason);
 
 const describeNext = ({ unit }: FileText): string =>
   `There is more; send nextCursor as cursor with the same arguments, or nextPages as pages (${unit}s).`;

@@ -1,5 +1,5 @@
 import { CONFIRM_TOOL, CONFIRM_URI, toViewMeta } from "../../../views/views.ts";
-import { ABOUT } from "./about-schema.ts";
+import { CALLS, toInput, toOutput } from "./discovery-tools.ts";
 import type { ListedTool } from "./every-tool.ts";
 import type { JsonSchema } from "./schemas.ts";
 
@@ -12,22 +12,15 @@ const confirmTool: ListedTool = {
   title: "Answer a question",
   description:
     "For the confirmation view alone: carries out, once, the call that the person has approved there, or drops it.",
-  inputSchema: {
-    type: "object",
-    properties: {
+  inputSchema: toInput(
+    {
       ticket: { type: "string", description: "the ticket in the metadata of the call's result" },
       decline: { type: "boolean", description: "true if the person said no" },
     },
-    required: ["ticket"],
-    additionalProperties: false,
-  },
-  outputSchema: { type: "object", properties: { about: ABOUT, declined: { type: "boolean" } } },
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
+    ["ticket"],
+  ),
+  outputSchema: toOutput({ declined: { type: "boolean" } }),
+  annotations: CALLS,
   _meta: { ui: { visibility: ["app"] } },
 };
 

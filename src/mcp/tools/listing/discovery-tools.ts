@@ -21,8 +21,8 @@ export const READS: Hints = {
   openWorldHint: false,
 };
 
-/** `call_tool` has the effects of the tool that it calls, so it announces the strongest. */
-const CALLS: Hints = {
+/** A tool that makes the call of another one has the effects of that one, so it announces the strongest. */
+export const CALLS: Hints = {
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: false,

@@ -24,14 +24,8 @@ export const needsExportKey = (tool: Tool): boolean =>
 
 export const isCreating = (operation: Operation): boolean => operation.effect === "create";
 
-export const isUpdate = ({ updates }: Operation): boolean => updates;
-
 /** Whether a person is asked before some calls of a tool. */
 export const mayAsk = ({ operation }: OperationTool): boolean => operation.effects.length > 0;
-
-/** Whether a person is asked before each valid call of a tool. `replaces` depends on whether the record exists. */
-export const alwaysAsks = ({ operation }: OperationTool): boolean =>
-  operation.effects.some(({ kind, when }) => when === undefined && kind !== "replaces");
 
 /** Whether a person is asked before a call of a tool with these arguments. */
 export const asksAbout = ({ operation }: OperationTool, args: Arguments): boolean =>

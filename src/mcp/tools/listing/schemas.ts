@@ -11,7 +11,7 @@ import {
 } from "../../../../tools/tool.ts";
 import { describeAccepted } from "../../../../tools/record-names.ts";
 import { SAVED_FORMATS } from "../../results/saved-files.ts";
-import { isCreating, isPaged, isUpdate, mayAsk, takesFields, takesSave } from "./kinds.ts";
+import { isCreating, isPaged, mayAsk, takesFields, takesSave } from "./kinds.ts";
 
 /** The part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
@@ -223,7 +223,7 @@ const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(tool.operation.file ? FILE : {}),
   ...(tool.operation.clears ? CLEAR : {}),
   ...(isCreating(tool.operation) ? ownText("idempotencyKey") : {}),
-  ...(isUpdate(tool.operation) ? ownText("ifMatch") : {}),
+  ...(tool.operation.updates ? ownText("ifMatch") : {}),
   ...(mayAsk(tool) ? ownText("confirmationToken") : {}),
 });
 
@@ -267,7 +267,7 @@ export const inputSchema = (tool: Tool, isWhole = false): ObjectSchema => {
   const shape = z.object(ownShape(operation));
   const { properties = {}, required = [] } = toRawSchema(shape, "argument", isWhole);
   const clears = operation.clears && Object.keys(properties).length <= MOST_NULLABLE;
-  const within = isUpdate(operation) && !operation.clears ? clearable : argument;
+  const within = operation.updates && !operation.clears ? clearable : argument;
   const change: Change = (schema, name) =>
     publish(schema, name, clears && typesOf(schema).includes("null"), within);
   return toRoot({ ...mapProperties(properties, change), ...extras(tool) }, required);

@@ -30,8 +30,6 @@ export const columnsOfList = (
   });
 };
 
-const isFilled = (value: unknown): boolean => value !== null && value !== undefined && value !== "";
-
 /**
  * Returns the columns of an insight's items by their schema, without those in which no item has a value. An object with
  * keys of any name has a column for each key that an item has.
@@ -48,7 +46,7 @@ export const columnsOfItems = async (
     for (const [field, known] of keys) {
       if (!field.isOpen && !unfilled.has(field)) continue;
       const value = valueAt(row, field.path);
-      if (!isFilled(value)) continue;
+      if (value === null || value === undefined || value === "") continue;
       unfilled.delete(field);
       if (field.isOpen && typeof value === "object" && !Array.isArray(value)) {
         for (const key of Object.keys(value ?? {})) known.add(key);

@@ -3,11 +3,12 @@ import { listOf, numberOf, reasonOf, recordOf, totalsOf } from "../answers.ts";
 import { count, counted, day, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { DisputeTable } from "../packet/packet.tsx";
-import type { RecordRef } from "../place.ts";
+import type { Open } from "../place.ts";
 import { hasTool } from "../session.ts";
 import { Amounts, Facts } from "../ui/facts.tsx";
+import { RecordLink } from "../ui/record-link.tsx";
 import { Card, Empty } from "../ui/status.tsx";
-import { Table } from "../ui/table.tsx";
+import { amountColumn, Table } from "../ui/table.tsx";
 import { AccountAging } from "./aging.tsx";
 
 type TileProps = { title: string; part: unknown; children: ComponentChildren };
@@ -90,8 +91,6 @@ const creditFacts = (credit: Fields) => {
   ] as const;
 };
 
-type Open = (record: RecordRef) => void;
-
 const Oldest = ({ rows, open }: { rows: readonly Fields[]; open: Open }) =>
   rows.length === 0 ? (
     <Empty>No open documents.</Empty>
@@ -104,25 +103,15 @@ const Oldest = ({ rows, open }: { rows: readonly Fields[]; open: Open }) =>
         {
           name: "Document",
           isWhole: true,
-          cell: ({ documentNumber }) =>
-            hasTool("documents_get") ? (
-              <button
-                type="button"
-                class="link"
-                onClick={() => open({ kind: "document", id: plainText(documentNumber) })}
-              >
-                {plainText(documentNumber)}
-              </button>
-            ) : (
-              plainText(documentNumber)
-            ),
+          cell: ({ documentNumber }) => (
+            <RecordLink
+              record={{ kind: "document", id: plainText(documentNumber) }}
+              open={hasTool("documents_get") ? open : undefined}
+            />
+          ),
         },
         { name: "Due", isWhole: true, cell: (row) => day(row["dueDate"]) },
-        {
-          name: "Balance",
-          isNumber: true,
-          cell: (row) => money(row["balance"], row["currencyCode"]),
-        },
+        amountColumn("Balance", "balance"),
       ]}
     />
   );
@@ -198,7 +187,7 @@ export const AccountBody = ({ item, open }: { item: Fields; open: Open }) => {
             <DisputeTable
               caption="Largest open disputes"
               rows={listOf(disputes["largest"])}
-              open={hasTool("dispute_packet") ? (id) => open({ kind: "dispute", id }) : undefined}
+              open={hasTool("dispute_packet") ? open : undefined}
             />
           )}
         </Card>

@@ -2,14 +2,13 @@ import { useEffect, useRef } from "preact/hooks";
 import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
 import { formatMoment, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
-import type { RecordRef } from "../place.ts";
+import type { Open } from "../place.ts";
 import type { Reply } from "../reply.ts";
+import { RecordLink } from "../ui/record-link.tsx";
 import { ReportTools } from "../ui/report-tools.tsx";
 import { Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { AccountBody } from "./body.tsx";
-
-type Open = (record: RecordRef) => void;
 
 /** Accounts that match, when the name fits several. */
 const Candidates = ({ items, open }: { items: readonly Fields[]; open: Open }) => (
@@ -18,13 +17,11 @@ const Candidates = ({ items, open }: { items: readonly Fields[]; open: Open }) =
     <ul class="lines">
       {items.map(({ accountNumber, name }) => (
         <li key={plainText(accountNumber)}>
-          <button
-            type="button"
-            class="link"
-            onClick={() => open({ kind: "account", id: plainText(accountNumber) })}
-          >
-            {plainText(name) || plainText(accountNumber)}
-          </button>{" "}
+          <RecordLink
+            record={{ kind: "account", id: plainText(accountNumber) }}
+            text={plainText(name) || plainText(accountNumber)}
+            open={open}
+          />{" "}
           <span class="meta">{plainText(accountNumber)}</span>
         </li>
       ))}

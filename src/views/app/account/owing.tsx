@@ -1,12 +1,13 @@
 import { useState } from "preact/hooks";
 import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
-import { count, counted, day, money, plainText } from "../format.ts";
+import { count, counted, day, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
-import type { RecordRef } from "../place.ts";
+import type { Open } from "../place.ts";
 import { notesOfPage, Pages } from "../ui/pages.tsx";
+import { RecordLink } from "../ui/record-link.tsx";
 import { ReportTools } from "../ui/report-tools.tsx";
 import { Empty, Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
-import { Table } from "../ui/table.tsx";
+import { amountColumn, Table } from "../ui/table.tsx";
 import { useCall } from "../ui/use-call.ts";
 
 export const OWING = "documents_summary";
@@ -16,7 +17,7 @@ const ARGUMENTS = { groupBy: ["account"], limit: 25 };
 
 const accountOf = (row: Fields): string => plainText(recordOf(row["key"])["account"]);
 
-type OwingProps = { open: (record: RecordRef) => void };
+type OwingProps = { open: Open };
 
 const Accounts = ({ rows, open }: OwingProps & { rows: readonly Fields[] }) => (
   <Table
@@ -27,26 +28,15 @@ const Accounts = ({ rows, open }: OwingProps & { rows: readonly Fields[] }) => (
       {
         name: "Account",
         cell: (row) => (
-          <button
-            type="button"
-            class="link"
-            onClick={() => open({ kind: "account", id: accountOf(row) })}
-          >
-            {plainText(row["accountName"]) || accountOf(row)}
-          </button>
+          <RecordLink
+            record={{ kind: "account", id: accountOf(row) }}
+            text={plainText(row["accountName"]) || accountOf(row)}
+            open={open}
+          />
         ),
       },
-      {
-        name: "Owed",
-        isNumber: true,
-        cell: (row) => money(row["amount"], row["currencyCode"]),
-      },
-      {
-        name: "Disputed",
-        isNumber: true,
-        isMinor: true,
-        cell: (row) => money(row["disputedAmount"], row["currencyCode"]),
-      },
+      amountColumn("Owed", "amount"),
+      { ...amountColumn("Disputed", "disputedAmount"), isMinor: true },
       { name: "Documents", isNumber: true, isMinor: true, cell: (row) => count(row["count"]) },
       {
         name: "Oldest due",
@@ -56,6 +46,14 @@ const Accounts = ({ rows, open }: OwingProps & { rows: readonly Fields[] }) => (
       },
     ]}
   />
+);
+
+/** What a person can do where no list of accounts can be shown. */
+export const NoAccounts = () => (
+  <>
+    <h1>Account sheet</h1>
+    <Empty>Type an account number or a part of its name.</Empty>
+  </>
 );
 
 /** The accounts that owe most, page by page; one of them opens its sheet. */
@@ -76,10 +74,7 @@ export const Owing = ({ open }: OwingProps) => {
       {answer === undefined && isLoading && <Loading what="Reading the receivables" />}
       {problem &&
         (problem.code === "method_not_allowed" ? (
-          <>
-            <h1>Account sheet</h1>
-            <Empty>Type an account number or a part of its name.</Empty>
-          </>
+          <NoAccounts />
         ) : (
           <Failure problem={problem} retry={reload} />
         ))}

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { listOf, numberOf, recordOf, textsOf, totalsOf } from "../answers.ts";
 import type { Fields } from "../host.ts";
-import type { Place, RecordRef } from "../place.ts";
+import type { Open, Place } from "../place.ts";
 import { Finder } from "../records/finder.tsx";
 import { hasTool, useSession } from "../session.ts";
 import { notesOfPage } from "../ui/pages.tsx";
@@ -39,7 +39,7 @@ const Flags = ({ counts, args, change }: FlagsProps) => (
 type BoardProps = {
   place: Place;
   go: (place: Place) => void;
-  open: (record: RecordRef) => void;
+  open: Open;
   isShown: boolean;
 };
 

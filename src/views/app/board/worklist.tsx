@@ -1,7 +1,7 @@
 import { numberOf, recordOf, textsOf } from "../answers.ts";
 import { count, counted, day, describeDaysLeft, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
-import type { RecordRef } from "../place.ts";
+import type { Open } from "../place.ts";
 import { hasTool } from "../session.ts";
 import { Pages } from "../ui/pages.tsx";
 import { Badge, Empty } from "../ui/status.tsx";
@@ -14,7 +14,7 @@ type WorklistProps = {
   isLoading: boolean;
   selected: ReadonlySet<string>;
   select: (codes: ReadonlySet<string>) => void;
-  open: (record: RecordRef) => void;
+  open: Open;
   /** The cursors of the pages before, and of this one. */
   cursors: readonly string[];
   /** The cursor of the next page; undefined on the last one. */

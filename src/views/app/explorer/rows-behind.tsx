@@ -1,11 +1,10 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { listOf, recordOf } from "../answers.ts";
 import { cell, tenantZone, words } from "../format.ts";
 import type { Fields } from "../host.ts";
-import type { Reply } from "../reply.ts";
-import { callTool, useSession } from "../session.ts";
 import { Empty, Failure, Loading } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
+import { useParts } from "../ui/use-parts.ts";
 import { labelOf } from "./group-chart.tsx";
 import { type Group, groupFilter, rowFilters, type sourceOf } from "./sources.ts";
 
@@ -17,8 +16,6 @@ type RowsProps = {
   filters: Fields;
   close: () => void;
 };
-
-const isAmount = (name: string): boolean => /amount/i.test(name);
 
 type RowTableProps = {
   caption: string;
@@ -37,7 +34,7 @@ const RowTable = ({ caption, rows, columns, main }: RowTableProps) => (
       .filter((name) => name !== "currencyCode")
       .map((name) => ({
         name: words(name),
-        isNumber: isAmount(name),
+        isNumber: /amount/i.test(name),
         isWhole: /date$/i.test(name),
         isMinor: !main.includes(name),
         cell: (row: Fields) => cell(name, row[name], row["currencyCode"]),
@@ -47,13 +44,10 @@ const RowTable = ({ caption, rows, columns, main }: RowTableProps) => (
 
 /** The payment rows behind a figure, read page by page. */
 export const RowsBehind = ({ group, source, filters, close }: RowsProps) => {
-  const { host } = useSession();
-  const [rows, setRows] = useState<readonly Fields[]>([]);
-  const [last, setLast] = useState<Reply>();
   const heading = useRef<HTMLHeadingElement>(null);
   const { currencyCode } = group;
   const own = { ...groupFilter(group.key), ...groupFilter({ currencyCode }) };
-  const args = {
+  const { parts, last, load } = useParts("payments_query", {
     source: source.id,
     fields: source.columns,
     filters: rowFilters(
@@ -61,17 +55,9 @@ export const RowsBehind = ({ group, source, filters, close }: RowsProps) => {
       tenantZone(),
     ),
     limit: PAGE_ROWS,
-  };
-  const load = async (cursor?: string): Promise<void> => {
-    setLast(undefined);
-    const reply = await callTool(host, "payments_query", { ...args, ...(cursor && { cursor }) });
-    if (reply.kind === "answer") setRows((before) => [...before, ...listOf(reply.answer["data"])]);
-    setLast(reply);
-  };
-  useEffect(() => {
-    heading.current?.focus();
-    void load();
-  }, []);
+  });
+  const rows = parts.flatMap(({ answer }) => listOf(answer["data"]));
+  useEffect(() => heading.current?.focus(), []);
   const { cursor } = recordOf(last?.kind === "answer" ? last.answer["pagination"] : {});
   return (
     <section class="card">

@@ -1,15 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
 import { listOf, numberOf, textsOf } from "../answers.ts";
 import { counted, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
-import type { Reply } from "../reply.ts";
-import { callTool, useSession } from "../session.ts";
 import { Empty, Failure, Loading } from "../ui/status.tsx";
+import { type Part, useParts } from "../ui/use-parts.ts";
 
 export const READ_FILE = "dispute_attachments_download";
-
-/** An answer about a file: its next texts and pictures. */
-type Part = Extract<Reply, { kind: "answer" }>;
 
 const labelOf = ({ page, sheet, part, range }: Fields, isAlone: boolean): string => {
   if (page !== undefined) return `Page ${plainText(page)}`;
@@ -85,22 +80,6 @@ const Extent = ({ answer }: { answer: Fields }) => {
   return <span class="meta">The file has {counted(total, isPages ? "page" : "part")}.</span>;
 };
 
-/** Reads a file part by part, from its beginning on. */
-const useParts = (file: { disputeId: string; attachmentId: string }) => {
-  const { host } = useSession();
-  const [parts, setParts] = useState<readonly Part[]>([]);
-  const [last, setLast] = useState<Reply>();
-  const load = async (cursor?: string): Promise<void> => {
-    setLast(undefined);
-    const reply = await callTool(host, READ_FILE, { ...file, ...(cursor && { cursor }) });
-    if (reply.kind === "answer") setParts((before) => [...before, reply]);
-    setLast(reply);
-  };
-  useEffect(() => void load(), []);
-  const cursor = parts.at(-1)?.answer["nextCursor"];
-  return { parts, last, load, cursor: typeof cursor === "string" ? cursor : undefined };
-};
-
 /** A file's text and pictures, as the assistant's tool reads them, with a button for what follows. */
 export const FilePreview = ({
   name,
@@ -110,7 +89,9 @@ export const FilePreview = ({
   disputeId: string;
   attachmentId: string;
 }) => {
-  const { parts, last, load, cursor } = useParts(file);
+  const { parts, last, load } = useParts(READ_FILE, file);
+  const next = parts.at(-1)?.answer["nextCursor"];
+  const cursor = typeof next === "string" ? next : undefined;
   return (
     <div class="file-preview" role="region" aria-label={`Preview of ${name}`} tabIndex={0}>
       {parts.map((part, place) => (

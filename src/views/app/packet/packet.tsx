@@ -2,18 +2,17 @@ import { useEffect, useRef } from "preact/hooks";
 import { listOf, recordOf, textsOf } from "../answers.ts";
 import { cell, counted, day, describeDaysLeft, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
-import type { RecordRef } from "../place.ts";
+import type { Open } from "../place.ts";
 import type { Reply } from "../reply.ts";
 import { hasTool } from "../session.ts";
 import { Facts } from "../ui/facts.tsx";
+import { RecordLink } from "../ui/record-link.tsx";
 import { Badge, Card, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
-import { Table } from "../ui/table.tsx";
+import { amountColumn, Table } from "../ui/table.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { isExternal } from "../words.ts";
 import { PacketActions } from "./actions.tsx";
 import { Files } from "./files.tsx";
-
-type Open = (record: RecordRef) => void;
 
 const disputeFacts = (dispute: Fields) =>
   [
@@ -34,16 +33,6 @@ const shipTo = (address: Fields): string =>
     .map((name) => plainText(address[name]))
     .filter((text) => text !== "")
     .join(", ");
-
-/** The number of a record, which opens it where it can be opened. */
-const RecordLink = ({ record, open }: { record: RecordRef; open: Open | undefined }) =>
-  open === undefined ? (
-    <>{record.id}</>
-  ) : (
-    <button type="button" class="link" onClick={() => open(record)}>
-      {record.id}
-    </button>
-  );
 
 const documentFacts = (document: Fields, open: Open | undefined) => {
   const currency = document["currencyCode"];
@@ -85,16 +74,8 @@ const Payments = ({ rows }: { rows: Fields[] }) =>
       columns={[
         { name: "Date", isWhole: true, cell: (row) => day(row["paymentDate"]) },
         { name: "Method", cell: (row) => cell("method", row["paymentMethod"]), isMinor: true },
-        {
-          name: "Applied",
-          isNumber: true,
-          cell: (row) => money(row["appliedAmount"], row["currencyCode"]),
-        },
-        {
-          name: "Deducted",
-          isNumber: true,
-          cell: (row) => money(row["deductionAmount"], row["currencyCode"]),
-        },
+        amountColumn("Applied", "appliedAmount"),
+        amountColumn("Deducted", "deductionAmount"),
         { name: "Code", cell: (row) => cell("code", row["deductionReasonCode"]), isMinor: true },
         {
           name: "Short",
@@ -113,7 +94,7 @@ export const DisputeTable = ({
 }: {
   caption: string;
   rows: Fields[];
-  open?: ((disputeId: string) => void) | undefined;
+  open: Open | undefined;
 }) => (
   <Table
     caption={caption}
@@ -123,14 +104,9 @@ export const DisputeTable = ({
       {
         name: "Dispute",
         isWhole: true,
-        cell: ({ disputeCode }) =>
-          open === undefined ? (
-            plainText(disputeCode)
-          ) : (
-            <button type="button" class="link" onClick={() => open(plainText(disputeCode))}>
-              {plainText(disputeCode)}
-            </button>
-          ),
+        cell: ({ disputeCode }) => (
+          <RecordLink record={{ kind: "dispute", id: plainText(disputeCode) }} open={open} />
+        ),
       },
       {
         name: "Document",
@@ -140,7 +116,7 @@ export const DisputeTable = ({
       },
       { name: "Reason", cell: (row) => plainText(row["reasonName"]), isMinor: true },
       { name: "Opened", isWhole: true, cell: (row) => day(row["createDate"]), isMinor: true },
-      { name: "Amount", isNumber: true, cell: (row) => money(row["amount"], row["currencyCode"]) },
+      amountColumn("Amount", "amount"),
     ]}
   />
 );
@@ -266,7 +242,7 @@ const Body = ({ packet, open }: { packet: Fields; open: Open | undefined }) => {
             <DisputeTable
               caption="Other open disputes"
               rows={listOf(others["largest"])}
-              open={open && ((id) => open({ kind: "dispute", id }))}
+              open={open}
             />
           </>
         )}

@@ -1,13 +1,11 @@
 import { plainText } from "../format.ts";
-import { type Place, type RecordRef, usePlace } from "../place.ts";
+import { type Open, type Place, usePlace } from "../place.ts";
 import { Finder } from "./finder.tsx";
 import { RecordView } from "./record.tsx";
-import { useSession } from "../session.ts";
+import { hasTool, useSession } from "../session.ts";
 import { Entry } from "../ui/fields.tsx";
-import { Empty } from "../ui/status.tsx";
-import { hasTool } from "../session.ts";
 import { AccountOverview } from "../account/overview.tsx";
-import { Owing, OWING } from "../account/owing.tsx";
+import { NoAccounts, Owing, OWING } from "../account/owing.tsx";
 
 /** One customer: open documents, disputes, payments, credit and notes; another one can be looked up. */
 export const AccountSheet = () => {
@@ -17,7 +15,7 @@ export const AccountSheet = () => {
     accountNumber === "" ? {} : { record: { kind: "account", id: accountNumber } };
   const { place, go } = usePlace(first);
   const { record } = place;
-  const open = (next: RecordRef): void => go({ record: next });
+  const open: Open = (next) => go({ record: next });
   const isFirst = record?.kind === "account" && record.id === accountNumber;
   return (
     <>
@@ -36,8 +34,7 @@ export const AccountSheet = () => {
       {record === undefined && hasTool(OWING) && <Owing open={open} />}
       {record === undefined && !hasTool(OWING) && (
         <main>
-          <h1>Account sheet</h1>
-          <Empty>Type an account number or a part of its name.</Empty>
+          <NoAccounts />
         </main>
       )}
       {record?.kind === "account" && (

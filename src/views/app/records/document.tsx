@@ -3,17 +3,16 @@ import { listOf, textsOf } from "../answers.ts";
 import { cell, day, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { DisputeTable } from "../packet/packet.tsx";
-import type { RecordRef } from "../place.ts";
+import type { Open } from "../place.ts";
 import { hasTool } from "../session.ts";
 import { Facts } from "../ui/facts.tsx";
+import { RecordLink } from "../ui/record-link.tsx";
 import { Badge, Card, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { useCall } from "../ui/use-call.ts";
 
 const LIST = "disputes_list";
 const MOST_DISPUTES = 50;
-
-type Open = (record: RecordRef) => void;
 
 const documentFacts = (document: Fields, open: Open) => {
   const currency = document["currency"];
@@ -22,12 +21,7 @@ const documentFacts = (document: Fields, open: Open) => {
     document[name] === undefined || document[name] === null ? "" : money(document[name], currency);
   return [
     ["Type", words(plainText(document["document_type"]))],
-    [
-      "Account",
-      <button type="button" class="link" onClick={() => open({ kind: "account", id: account })}>
-        {account}
-      </button>,
-    ],
+    ["Account", <RecordLink key="account" record={{ kind: "account", id: account }} open={open} />],
     ["Issued", day(document["invoice_date"])],
     ["Due", day(document["due_date"])],
     ["Amount", amount("original_denomination")],
@@ -69,11 +63,7 @@ const Disputes = ({ documentNumber, open }: { documentNumber: string; open: Open
       {problem && <Failure problem={problem} retry={reload} />}
       {answer && rows.length === 0 && <Empty>No disputes.</Empty>}
       {rows.length > 0 && (
-        <DisputeTable
-          caption="Disputes on the document"
-          rows={rows}
-          open={(id) => open({ kind: "dispute", id })}
-        />
+        <DisputeTable caption="Disputes on the document" rows={rows} open={open} />
       )}
     </Card>
   );

@@ -2,8 +2,9 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { listOf, textsOf } from "../answers.ts";
 import { plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
-import { RECORD_KINDS, type RecordKind, type RecordRef } from "../place.ts";
+import { type Open, RECORD_KINDS, type RecordKind, type RecordRef } from "../place.ts";
 import { hasTool } from "../session.ts";
+import { RecordLink } from "../ui/record-link.tsx";
 import { Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 
@@ -28,7 +29,7 @@ const chooseOnly = (hits: readonly Hit[], text: string): Hit | undefined => {
 /** A hint for a model, such as "payments_query finds payments": a person sees no tools. */
 const NAMES_TOOL = /\b[a-z]+_[a-z_]+ finds\b/;
 
-type HitsProps = { text: string; open: (record: RecordRef) => void; close: () => void };
+type HitsProps = { text: string; open: Open; close: () => void };
 
 const Hits = ({ text, open, close }: HitsProps) => {
   const { answer, problem, isLoading, reload } = useCall(FIND, { text, types: [...RECORD_KINDS] });
@@ -53,10 +54,8 @@ const Hits = ({ text, open, close }: HitsProps) => {
       <ul class="lines">
         {hits.map((hit) => (
           <li key={`${hit.kind} ${hit.id}`}>
-            <button type="button" class="link" onClick={() => open(hit)}>
-              {hit.id}
-            </button>{" "}
-            {hit.label !== hit.id && hit.label} <span class="meta">{words(hit.kind)}</span>
+            <RecordLink record={hit} open={open} /> {hit.label !== hit.id && hit.label}{" "}
+            <span class="meta">{words(hit.kind)}</span>
           </li>
         ))}
       </ul>
@@ -66,7 +65,7 @@ const Hits = ({ text, open, close }: HitsProps) => {
 };
 
 /** Finds a dispute, an account or a document by its number or name. */
-export const Finder = ({ open }: { open: (record: RecordRef) => void }) => {
+export const Finder = ({ open }: { open: Open }) => {
   const id = useId();
   const [typed, setTyped] = useState("");
   const [text, setText] = useState("");

@@ -1,6 +1,6 @@
 import { AccountOverview } from "../account/overview.tsx";
 import { Packet } from "../packet/packet.tsx";
-import type { RecordRef } from "../place.ts";
+import type { Open, RecordRef } from "../place.ts";
 import type { Reply } from "../reply.ts";
 import { DocumentSheet } from "./document.tsx";
 
@@ -9,7 +9,7 @@ type RecordProps = {
   /** The answer, if the host has sent it with the view. */
   first?: Reply | undefined;
   back: { text: string; go: () => void };
-  open: (record: RecordRef) => void;
+  open: Open;
 };
 
 /** Shows a record alone, with the way back. */

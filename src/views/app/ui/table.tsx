@@ -1,4 +1,6 @@
 import type { ComponentChild } from "preact";
+import { money } from "../format.ts";
+import type { Fields } from "../host.ts";
 
 export type Column<T> = {
   name: string;
@@ -9,6 +11,13 @@ export type Column<T> = {
   isMinor?: boolean;
   cell: (row: T) => ComponentChild;
 };
+
+/** A column of amounts, each in the currency of its row. */
+export const amountColumn = (name: string, field: string): Column<Fields> => ({
+  name,
+  isNumber: true,
+  cell: (row) => money(row[field], row["currencyCode"]),
+});
 
 type TableProps<T> = {
   caption: string;
