@@ -115,7 +115,7 @@ const cut = (value: unknown): string => (typeof value === "string" ? value.slice
 
 const openHttp = (url: string, era: string): Raw => {
   let session: string | null = null;
-  const post = async (message: { method: string; params?: object }): Promise<string> => {
+  const post = async (message: { id?: number; method: string; params?: object }): Promise<string> => {
     const { name, uri } = (message.params ?? {}) as Record<string, unknown>;
     const own = {
       "Mcp-Protocol-Version": era,
@@ -135,7 +135,7 @@ const openHttp = (url: string, era: string): Raw => {
   };
   let last = 0;
   return {
-    request: (method, params) => post({ method, params, ...{ id: (last += 1) } }),
+    request: (method, params) => post({ id: (last += 1), method, params }),
     notify: (method) => post({ method }),
     async close() {},
   };
