@@ -115,7 +115,11 @@ const cut = (value: unknown): string => (typeof value === "string" ? value.slice
 
 const openHttp = (url: string, era: string): Raw => {
   let session: string | null = null;
-  const post = async (message: { id?: number; method: string; params?: object }): Promise<string> => {
+  const post = async (message: {
+    id?: number;
+    method: string;
+    params?: object;
+  }): Promise<string> => {
     const { name, uri } = (message.params ?? {}) as Record<string, unknown>;
     const own = {
       "Mcp-Protocol-Version": era,
