@@ -354,8 +354,16 @@ describe.skipIf(chromium === undefined)("the payment explorer", () => {
       const rows = largest?.rows ?? 0;
       expect(rows).toBeGreaterThan(25);
       await expect.poll(count).toBe(25);
+      // A later page that was not read is read again, and not the first one.
+      await host.page.setOfflineMode(true);
       await click(frame, "More rows");
+      await sees(frame, /Try again/);
+      await host.page.setOfflineMode(false);
+      expect(host.complaints.splice(0)).toEqual([expect.stringContaining("DISCONNECTED")]);
+      await click(frame, "Try again");
       await expect.poll(count).toBe(Math.min(50, rows));
+      const shown = await frame.$$eval(ROWS, (all) => all.map((row) => row.textContent));
+      expect(new Set(shown).size).toBe(shown.length);
     });
   });
 

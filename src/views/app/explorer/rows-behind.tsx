@@ -47,7 +47,7 @@ export const RowsBehind = ({ group, source, filters, close }: RowsProps) => {
   const heading = useRef<HTMLHeadingElement>(null);
   const { currencyCode } = group;
   const own = { ...groupFilter(group.key), ...groupFilter({ currencyCode }) };
-  const { parts, last, load } = useParts("payments_query", {
+  const { parts, last, load, retry } = useParts("payments_query", {
     source: source.id,
     fields: source.columns,
     filters: rowFilters(
@@ -78,7 +78,7 @@ export const RowsBehind = ({ group, source, filters, close }: RowsProps) => {
         />
       )}
       {last === undefined && <Loading what="Reading rows" />}
-      {last?.kind === "problem" && <Failure problem={last.problem} retry={() => void load()} />}
+      {last?.kind === "problem" && <Failure problem={last.problem} retry={retry} />}
       {last?.kind === "answer" && rows.length === 0 && <Empty>No rows.</Empty>}
       {typeof cursor === "string" && (
         <div class="toolbar">

@@ -89,7 +89,7 @@ export const FilePreview = ({
   disputeId: string;
   attachmentId: string;
 }) => {
-  const { parts, last, load } = useParts(READ_FILE, file);
+  const { parts, last, load, retry } = useParts(READ_FILE, file);
   const next = parts.at(-1)?.answer["nextCursor"];
   const cursor = typeof next === "string" ? next : undefined;
   return (
@@ -98,9 +98,7 @@ export const FilePreview = ({
         <PartView key={place} name={name} part={part} />
       ))}
       {last === undefined && <Loading what={`Reading ${name}`} />}
-      {last?.kind === "problem" && (
-        <Failure problem={last.problem} retry={() => void load(cursor)} />
-      )}
+      {last?.kind === "problem" && <Failure problem={last.problem} retry={retry} />}
       {cursor !== undefined && last?.kind === "answer" && (
         <div class="toolbar">
           <button type="button" onClick={() => void load(cursor)}>
