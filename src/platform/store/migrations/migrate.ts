@@ -37,6 +37,7 @@ import { savedFiles } from "./0030-saved-files.ts";
 import { clients } from "./0031-clients.ts";
 import { evidence } from "./0032-evidence.ts";
 import { precedents } from "./0033-precedents.ts";
+import { pastDays } from "./0035-past-days.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -74,6 +75,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0031-clients": clients(types),
   "0032-evidence": evidence(types),
   "0033-precedents": precedents,
+  "0035-past-days": pastDays,
 });
 
 // The steps' types and keys matter only when they run.
