@@ -62,7 +62,7 @@ onEveryStore("families that owe in more groups than one answer has", (at) => {
       const { rejects } = await importRecords(at(), TENANT, kind, ndjson(rows), {
         format: "ndjson",
       });
-      expect(rejects).toEqual([]);
+      if (rejects.length > 0) throw new Error(JSON.stringify(rejects[0]));
     }
   });
 
