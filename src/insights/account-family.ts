@@ -46,6 +46,16 @@ type Owed = {
 /** The argument of a summary of a past day. */
 const listMoment = ({ isPast, name }: Moment) => (isPast ? { asOf: name } : {});
 
+/** Reads what the members owe; if there are too many for one answer, what those owe that are shown. */
+const readMembers = async (context: InsightContext, accountNumber: string, args: object) => {
+  const byMember = { ...args, groupBy: ["account"], limit: GROUPS };
+  const { items, itemsTotal } = await callSummary(context, documents.summary, byMember);
+  if (items.length >= itemsTotal) return items;
+  const first = new Set([accountNumber, ...items.map(({ key }) => String(key["account"]))]);
+  const shown = { ...byMember, accountNumber: [...first].slice(0, SHOWN) };
+  return (await callSummary(context, documents.summary, shown)).items;
+};
+
 /** Reads what the family owes: together, by days past due, and by member. */
 const readOwed = async (
   context: InsightContext,
@@ -57,7 +67,7 @@ const readOwed = async (
   return attemptPart(context, documents.summary, async () => {
     const [ages, members] = await Promise.all([
       callSummary(context, documents.summary, { ...args, groupBy: ["age"], limit: GROUPS }),
-      callSummary(context, documents.summary, { ...args, groupBy: ["account"], limit: GROUPS }),
+      readMembers(context, accountNumber, args),
     ]);
     const toTotal = ({ currencyCode, count, amount }: CurrencyTotal): CurrencyTotal => ({
       currencyCode,
@@ -65,7 +75,7 @@ const readOwed = async (
       amount,
     });
     const inAges = Map.groupBy(ages.items, ({ key }) => String(key["age"]));
-    const byAccount = Map.groupBy(members.items, ({ key }) => String(key["account"]));
+    const byAccount = Map.groupBy(members, ({ key }) => String(key["account"]));
     return {
       byAccount: new Map([...byAccount].map(([number, items]) => [number, items.map(toTotal)])),
       totals: ages.currencyTotals,
@@ -157,6 +167,11 @@ const readFamilyPayments = async (
 
 const NO_LIMIT = { available: false, reason: "The account has no credit limit." } as const;
 
+const NO_CURRENCY = {
+  available: false,
+  reason: "The account has no currency, so its credit limit is compared with none of several.",
+} as const;
+
 /** Compares what the family owes in the limit's currency with the limit; other currencies are named. */
 const compareLimit = (
   { credit_limit: limit, currency }: Account,
@@ -165,6 +180,7 @@ const compareLimit = (
   if (typeof limit !== "number") return NO_LIMIT;
   if (owed.refused !== undefined) return toUnavailable(owed.refused);
   const { totals } = owed.value;
+  if (currency === undefined && totals.length > 1) return { ...NO_CURRENCY, creditLimit: limit };
   const currencyCode = currency ?? totals[0]?.currencyCode ?? null;
   const own = totals.find((total) => total.currencyCode === currencyCode);
   const others = totals.filter((total) => total !== own);

@@ -78,8 +78,8 @@ const toPeriod = (context: InsightContext, from?: string, to?: string): Period =
 };
 
 /**
- * Adds up what was disputed at the end, of documents that count then, in their currencies. Returns sentences about what
- * is unknown.
+ * Adds up what was disputed at the end, of documents that were open then, in their currencies. Returns sentences about
+ * what is unknown.
  */
 const addDisputes = async (
   context: InsightContext,
@@ -201,7 +201,7 @@ const addPapers = async (
       total.closing = total.closing.plus(closing.balance);
       total.lines.push(...lines);
       stands.closing.push(closing);
-      currencies.set(paper.documentNumber, closing.currencyCode);
+      if (closing.status === "open") currencies.set(paper.documentNumber, closing.currencyCode);
       if (opening === undefined) return;
       const before = totals.of(opening.currencyCode);
       before.opening = before.opening.plus(opening.balance);
@@ -216,7 +216,9 @@ const Balances = z.object({
   currencyCode: z.string().nullable(),
   openingBalance: ExactNumber.meta({ description: "at the end of the day before `from`" }),
   closingBalance: ExactNumber.meta({ description: "at the end of `to`" }),
-  disputed: ExactNumber.nullable().meta({ description: "in open disputes at the end of `to`" }),
+  disputed: ExactNumber.nullable().meta({
+    description: "in open disputes on documents that are open at the end of `to`",
+  }),
 });
 
 /** A statement of an account: what it owed before and after a time, and each line between that adds up to it. */

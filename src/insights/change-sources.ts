@@ -159,13 +159,32 @@ export const readCreditEvents = (
 
 const AT_ONCE = 4;
 const MOST_SCHEDULES = 50;
+/** Pages of a hundred runs of one schedule. */
+const MOST_RUN_PAGES = 30;
+
+const endOf = ({ completedAt, startedAt }: ExportRun): number =>
+  Date.parse(completedAt ?? startedAt ?? "");
 
 const toFailure = (scheduleName: string, run: ExportRun): ChangeEvent => ({
   kind: "exportFailed",
-  at: Date.parse(run.completedAt ?? run.startedAt ?? ""),
+  at: endOf(run),
   disputes: [],
   facts: { scheduleName, scheduleId: run.scheduleId, error: run.errorDetail ?? run.errorStage },
 });
+
+/** Reads the runs of a schedule back to a time, the newest first, as far as the pages reach. */
+const readRuns = async ({ call }: InsightContext, scheduleId: string, from: number) => {
+  const runs: ExportRun[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < MOST_RUN_PAGES; page += 1) {
+    const more: { cursor?: string } = cursor === null ? {} : { cursor };
+    const { data, pagination } = (await call(export_runs.status, { scheduleId, ...more })).output;
+    runs.push(...data);
+    cursor = pagination.cursor;
+    if (cursor === null || data.some((run) => endOf(run) < from)) return { runs, isCut: false };
+  }
+  return { runs, isCut: true };
+};
 
 /** Reads the export runs of a span that failed, of the first schedules. */
 export const readExportEvents = (
@@ -174,20 +193,24 @@ export const readExportEvents = (
 ): Promise<Part<Found>> =>
   attemptPart(context, schedules.list, async () => {
     const { data } = (await context.call(schedules.list, {})).output;
-    const read = async ({ id, scheduleName }: (typeof data)[number]): Promise<ChangeEvent[]> => {
-      const { output } = await context.call(export_runs.status, { scheduleId: id });
-      return output.data
+    const read = async ({ id, scheduleName }: (typeof data)[number]) => {
+      const { runs, isCut } = await readRuns(context, id, from);
+      const events = runs
         .filter(({ status }) => status === "failed")
         .map((run) => toFailure(scheduleName ?? id, run))
         .filter(({ at }) => at >= from && at <= to);
+      return { events, isCut };
     };
     const some = data.slice(0, MOST_SCHEDULES);
-    const events = (await pMap(some, read, { concurrency: AT_ONCE })).flat();
+    const found = await pMap(some, read, { concurrency: AT_ONCE });
+    const cut = found.filter(({ isCut }) => isCut).length;
     return {
-      events,
-      notes:
-        some.length < data.length
+      events: found.flatMap(({ events }) => events),
+      notes: [
+        ...(cut === 0 ? [] : [`Of ${cut} schedules only the newest runs were read.`]),
+        ...(some.length < data.length
           ? [`The runs of ${data.length - some.length} schedules were not read.`]
-          : [],
+          : []),
+      ],
     };
   });

@@ -25,7 +25,7 @@ import {
 import { listSettling, readCredits, showCredits } from "./packet-credits.ts";
 import { readFiles } from "./packet-files.ts";
 import { createNames, readAccountNotes, readNotes } from "./packet-notes.ts";
-import { readPrecedents, showPrecedents } from "./packet-precedents.ts";
+import { describePrecedents, readPrecedents, showPrecedents } from "./packet-precedents.ts";
 import { shortenPacket } from "./packet-shorten.ts";
 import { type Part, showPart, type Unavailable, UnavailablePart } from "./read-part.ts";
 import { toMoment } from "./standing.ts";
@@ -148,6 +148,7 @@ const gather = async (
   const { unnamed } = notes;
   const limits = [
     ...(precedents.notes ?? []),
+    ...describePrecedents(precedents),
     ...(paid.notes ?? []),
     ...(credits.notes ?? []),
     ...(dispute.status === 0 ? resolutions.notes : []),

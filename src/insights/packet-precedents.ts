@@ -141,6 +141,18 @@ const showCases = ({ cases, ...figures }: Cases): Fields =>
     ? { cases }
     : { cases, ...figures, resolutions: figures.resolutions.slice(0, RESOLUTIONS) };
 
+/** Says how many resolutions of precedents are not shown. */
+export const describePrecedents = (part: PrecedentsPart): string[] => {
+  if (part.refused !== undefined) return [];
+  const most = Math.max(
+    part.value.account.resolutions.length,
+    part.value.tenant.resolutions.length,
+  );
+  return most <= RESOLUTIONS
+    ? []
+    : [`precedents: the ${RESOLUTIONS} most frequent of ${most} resolutions are shown`];
+};
+
 /** Shows precedents, and what they propose for a dispute that is still open. */
 export const showPrecedents = (dispute: Dispute, part: PrecedentsPart): Fields => {
   if (part.refused !== undefined) return { precedents: toUnavailable(part.refused) };

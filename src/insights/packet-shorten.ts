@@ -92,6 +92,7 @@ const listLeftOut = (packet: Fields, whole: Extent, extent: Extent): string[] =>
     ...count(accountNotes - extent.accountNotes, "older notes of the account", "accounts_get"),
     ...count(whole.excerpts - extent.excerpts, "excerpts", "dispute_attachments_download"),
     ...count(whole.others - extent.others, "other disputes", "disputes_list"),
+    ...count(whole.alike - extent.alike, "disputes most alike", "disputes_list"),
     ...count(lines - extent.lineItems, "line items", "documents_get"),
     ...count(files - extent.files, "files", "dispute_attachments_list"),
   ];

@@ -3,6 +3,7 @@ import { contract } from "../../src/contract/index.ts";
 import { openCalendar } from "../../src/contract/insights/calendar.ts";
 import { changesSince } from "../../src/insights/changes-since.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
+import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
 import { rowsOf } from "../support/audit.ts";
 import { createChangesRun, DOCUMENTS, type Happened, type Own } from "../support/changes-run.ts";
 import { make } from "../support/configuration.ts";
@@ -11,6 +12,7 @@ import { importDisputes } from "../support/importing.ts";
 import { createTestContext, runInsight } from "../support/insights.ts";
 import { localDay } from "../support/local-days.ts";
 import { load, ndjson } from "../support/payment-rows.ts";
+import { seedSchedule } from "../support/schedule-records.ts";
 import { DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -307,6 +309,38 @@ onEveryStore("changes_since", (at) => {
     expect(records.items).toEqual([
       expect.objectContaining({ kind: "note", by: "import", disputeCode: own[0]?.disputeCode }),
     ]);
+  });
+
+  verifies("WK-80");
+  it("finds failed exports beyond the newest runs that the platform lists at once", async () => {
+    const { store, clock } = at();
+    const mark = "failing";
+    const { schedule } = await seedSchedule(store, TENANT, { mark, text: "Every minute" });
+    const start = clock();
+    const failed = new Set([3, 120, 240]);
+    const runs = Array.from({ length: 250 }, (_, place) => ({
+      tenant_id: TENANT,
+      id: `failing-${place}`,
+      schedule_id: schedule.scheduleId,
+      slot_at: start - place * MINUTE,
+      status: failed.has(place) ? ("failed" as const) : ("completed" as const),
+      created_at: start - place * MINUTE,
+      started_at: start - place * MINUTE,
+      completed_at: start - place * MINUTE,
+      row_count: 0,
+      error_stage: null,
+      error_detail: failed.has(place) ? `fault ${place}` : null,
+      purged_at: null,
+    }));
+    await store.transaction((tx) => insertAll(tx, "export_runs", runs));
+    const since = new Date(start - 200 * MINUTE).toISOString();
+    const { items, counts, notes } = await ask({ since, kinds: "exportFailed" });
+    expect(counts).toEqual({ exportFailed: 2 });
+    expect(items.map(({ account, detail }) => [account, detail])).toEqual([
+      ["Every minute", "fault 3"],
+      ["Every minute", "fault 120"],
+    ]);
+    expect(notes).toEqual([]);
   });
 
   it("shows another tenant nothing", async () => {

@@ -131,12 +131,11 @@ const readOverLimit = async (context: Context): Promise<DocumentSummaryResult> =
 const readGroups = async (context: Context): Promise<DocumentSummaryResult> => {
   const { db, tenantId, summary } = context;
   const { groupBy, ageBuckets, limit, offset } = summary;
-  const matched = await selectDocuments(context);
   const toAmount = readAmounts(context);
-  const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
-  const totals = await summarizeDocuments({ ...context, summary: whole }, matched);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
-  const rows = await summarizeDocuments(context, matched, inAges ? undefined : summary);
+  const matched = await selectDocuments(context);
+  const read = await summarizeDocuments(context, matched, inAges ? undefined : summary);
+  const { totals, groups: rows } = read;
   const names = await readAccountNames(db, tenantId, groupBy, rows);
   const found = rows.map((row): DocumentSummaryItem => ({
     key: toKey(summary, row),
@@ -148,7 +147,7 @@ const readGroups = async (context: Context): Promise<DocumentSummaryResult> => {
     : found;
   return {
     ...toCommon(context, totals, toAmount),
-    itemsTotal: inAges ? all.length : (rows[0]?.groups ?? 0),
+    itemsTotal: inAges ? all.length : totals.reduce((sum, row) => sum + row.groups, 0),
     notes: describe(context, totals),
     items: inAges ? all.slice(offset, offset + limit) : all,
   };

@@ -38,6 +38,7 @@ import { clients } from "./0031-clients.ts";
 import { evidence } from "./0032-evidence.ts";
 import { precedents } from "./0033-precedents.ts";
 import { retainedLinks } from "./0034-retained-links.ts";
+import { pastDays } from "./0035-past-days.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -76,6 +77,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0032-evidence": evidence(types),
   "0033-precedents": precedents,
   "0034-retained-links": retainedLinks(types, sealing),
+  "0035-past-days": pastDays,
 });
 
 // The steps' types and keys matter only when they run.

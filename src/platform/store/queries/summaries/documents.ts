@@ -175,24 +175,40 @@ const toMeasure = ({ summary: { measure, filters } }: Context): Expression => {
     : sql`(case when ${isClosed} then 0 else d.balance end)`;
 };
 
+/** The exact numbers that the sum of an amount consists of, by the columns that have them. */
+const listSums = ({ db }: Context, amount: "amount" | "disputed"): Expression[] =>
+  getDialect(db)
+    .sums.split(sql.ref(amount))
+    .map((_, place) => sql.ref(`${amount}${place}`));
+
 const addUp = (context: Context) => {
   const { sums } = getDialect(context.db);
-  const disputed = sums.split(sql`amount_order`).map((part, place) => ({
-    part: named(sql`sum(${part})`, `p${place}`),
-    total: sql`sum(${sql.ref(`p${place}`)})`,
-  }));
+  const open = sums.split(sql`amount_order`).map((part) => sql`sum(${part})`);
   const balances = sums.split(toMeasure(context)).map((part) => sql`sum(${part})`);
+  const disputed = listSums(context, "disputed").map((part) => sql`sum(${part})`);
   return {
-    open: disputed.map(({ part }) => part),
+    open: open.map((part, place) => named(part, `disputed${place}`)),
     columns: [
       named(sql`count(*)`, "count"),
-      named(sums.text(balances), "amount"),
-      named(sums.text(disputed.map(({ total }) => total)), "disputed"),
+      ...balances.map((part, place) => named(part, `amount${place}`)),
+      ...disputed.map((part, place) => named(part, `disputed${place}`)),
       named(sql`min(d.due_on || d.document_number)`, "first_due"),
       named(sql`coalesce(${sums.order(balances)}, 0)`, "amount_order"),
-      named(sql`coalesce(${sums.order(disputed.map(({ total }) => total))}, 0)`, "disputed_order"),
+      named(sql`coalesce(${sums.order(disputed)}, 0)`, "disputed_order"),
     ],
   };
+};
+
+/** Reads the figures of groups, without what orders these: it can be larger than a number of the program. */
+export const readFigures = (context: Context): Expression[] => {
+  const { text } = getDialect(context.db).sums;
+  return [
+    sql.ref("currency"),
+    sql.ref("count"),
+    named(text(listSums(context, "amount")), "amount"),
+    named(text(listSums(context, "disputed")), "disputed"),
+    sql.ref("first_due"),
+  ];
 };
 
 export const FIGURES: Partial<Record<string, Expression>> = {
@@ -204,14 +220,11 @@ export const FIGURES: Partial<Record<string, Expression>> = {
 const isAscending = (grouping: DocumentGrouping): boolean =>
   grouping === "age" || grouping.includes(":");
 
-// Without what orders the groups: it can be larger than a number of the program.
-export const READ = ["currency", "count", "amount", "disputed", "first_due"];
-
 const nameBasis = (place: number): string => `basis${place}`;
 
-/** Counts the balances of all documents by what they rest on. */
-const countBases = ({ summary }: Context, { isMixed }: Matched): Expression[] =>
-  !isMixed || summary.groupBy.length > 0
+/** Counts the balances of documents by what they rest on. */
+const countBases = ({ isMixed }: Matched): Expression[] =>
+  !isMixed
     ? []
     : BASES.map((_, place) =>
         named(
@@ -246,30 +259,66 @@ export const selectDocumentGroups = (
     accountNumber === undefined && parentAccountNumber === undefined
       ? sql``
       : sql`and document_number in (select d.document_number from ${documents} as d where ${where})`;
-  return sql`select ${list([...parts, ...columns, ...countBases(context, matched)])} from ${documents} as d
+  return sql`select ${list([...parts, ...columns, ...countBases(matched)])} from ${documents} as d
     left join (select document_number, currency_code, ${list(open)} from disputes
       where tenant_id = ${context.tenantId} and ${isDisputed(context)} ${among} group by document_number, currency_code) as x
     on x.document_number = d.document_number and x.currency_code = ${currency} ${join}
     where ${where} and ${only} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}`;
 };
 
-/** Reads the groups of a summary in their order, all or one page of them; without groupings, one per currency. */
+/** What all documents of each currency add up to, and groups of them. */
+export type DocumentGroups = { totals: DocumentGroupRow[]; groups: DocumentGroupRow[] };
+
+/** Adds up groups per currency, in the form of one, with the place of each currency. */
+const selectTotals = (
+  context: Context,
+  names: readonly string[],
+  bases: readonly Expression[],
+): Expression => {
+  const { sums } = getDialect(context.db);
+  const addUpOf = (amount: "amount" | "disputed") =>
+    listSums(context, amount).map((part) => sql`sum(${part})`);
+  const amount = sql`coalesce(${sums.order(addUpOf("amount"))}, 0)`;
+  const columns = [
+    ...names.map((name) => named(sql`null`, name)),
+    sql.ref("currency"),
+    named(whole(sql`sum(count)`), "count"),
+    named(sums.text(addUpOf("amount")), "amount"),
+    named(sums.text(addUpOf("disputed")), "disputed"),
+    named(sql`min(first_due)`, "first_due"),
+    ...bases.map((base) => whole(sql`sum(${base})`)),
+    named(sql`1`, "is_total"),
+    named(sql`count(*)`, "groups"),
+    named(sql`row_number() over (order by ${orderTerm(amount, "desc")}, currency)`, "place"),
+  ];
+  return sql`select ${list(columns)} from g group by currency`;
+};
+
+/** Reads the groups of a summary in their order, all or one page of them, and the totals of all groups. */
 export const summarizeDocuments = async (
   context: Context,
   matched: Matched,
   page?: { limit: number; offset: number },
-): Promise<DocumentGroupRow[]> => {
+): Promise<DocumentGroups> => {
   const { db, tenantId, summary } = context;
   const names = keyNames(summary.groupBy.length);
   const keys = summary.groupBy.map((name, place) => groupKey(toKey(context, name), `k${place}`));
   const join = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
-  const bases = countBases(context, matched).map((_, place) => nameBasis(place));
-  const read = [...names, ...READ, ...bases].map((name) => sql.ref(name));
+  const bases = countBases(matched).map((_, place) => sql.ref(nameBasis(place)));
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
-  const { rows } = await sql<DocumentGroupRow>`
-    select ${list(read)}, count(*) over () as groups
-    from (${selectDocumentGroups(context, matched, { keys, join })}) as g
-    order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
-    ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
-  return rows;
+  const order = list([...chooseOrder(summary, FIGURES, isAscending), ...ties]);
+  const read = [...names.map((name) => sql.ref(name)), ...readFigures(context), ...bases];
+  // Documents are read once, as those of a past day take long to find.
+  const { rows } = await sql<DocumentGroupRow & { is_total: number }>`
+    with g as materialized (${selectDocumentGroups(context, matched, { keys, join })})
+    select ${list(read)}, 0 as is_total, 0 as groups,
+      row_number() over (order by ${order}) as place
+    from (select * from g order by ${order}
+      ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}) as g
+    union all ${selectTotals(context, names, bases)}
+    order by is_total, place`.execute(db);
+  return {
+    totals: rows.filter((row) => row.is_total === 1),
+    groups: rows.filter((row) => row.is_total === 0),
+  };
 };

@@ -6,7 +6,7 @@ import {
   type DocumentGroupRow,
   FIGURES,
   type Matched,
-  READ,
+  readFigures,
   selectDocumentGroups,
   toCurrency,
 } from "./documents.ts";
@@ -31,7 +31,8 @@ export const createLimitQueries = async (context: Context, matched: Matched) => 
       coalesce(l.currency, ${currency}) as limit_currency from (${owed}) as g
     join accounts as l on l.tenant_id = ${tenantId} and l.account_number = g.k0) as o
     where o.currency = o.limit_currency and o.amount_order > o.limit_order`;
-  const columns = ["k0", ...READ, "credit_limit"].map((name) => sql.ref(name));
+  const figures = readFigures(context);
+  const columns = [sql.ref("k0"), ...figures, sql.ref("credit_limit")];
 
   return {
     /** Reads a page of the accounts, those that owe most above their limit first. */
@@ -49,7 +50,7 @@ export const createLimitQueries = async (context: Context, matched: Matched) => 
       const inCurrency = sql`${join} join (select k0, limit_currency from (${exceeded}) as e) as above
         on above.k0 = holder.holder and above.limit_currency = ${toCurrency(context)}`;
       const { rows } = await sql<DocumentGroupRow>`
-        select ${list(READ.map((name) => sql.ref(name)))}, 0 as groups
+        select ${list(figures)}, 0 as groups
         from (${selectDocumentGroups(context, matched, { keys: [], join: inCurrency })}) as t
         order by amount_order desc, currency`.execute(db);
       return rows;
@@ -58,7 +59,7 @@ export const createLimitQueries = async (context: Context, matched: Matched) => 
     async readOwed(holders: readonly string[]): Promise<(DocumentGroupRow & { k0: string })[]> {
       const only = getDialect(db).isAmong("holder.holder", holders);
       const { rows } = await sql<DocumentGroupRow & { k0: string }>`
-        select ${list(["k0", ...READ].map((name) => sql.ref(name)))}, 0 as groups
+        select ${list([sql.ref("k0"), ...figures])}, 0 as groups
         from (${selectDocumentGroups(context, matched, { keys: [HOLDER], join, only })}) as t
         order by k0, currency`.execute(db);
       return rows;

@@ -42,8 +42,9 @@ const holdsSince = ({ at }: PastMoment): Condition =>
 /** Nothing was recorded by then: not at all, or later only. */
 const UNRECORDED = [
   (past: PastMoment) => sql<boolean>`d.balance_recorded_at is null and not ${holdsSince(past)}`,
+  // No balance is recorded before it is known. The sign keeps the index of the time since which it is known in use.
   ({ at }: PastMoment) =>
-    sql<boolean>`d.balance_recorded_at > ${at} and d.balance_known_from > ${at}`,
+    sql<boolean>`+d.balance_recorded_at > ${at} and d.balance_known_from > ${at}`,
 ];
 
 /** Finds out whether payments must be read, and of which documents. */
@@ -91,7 +92,7 @@ const selectUnchanged = (selection: Selection): Expression => {
       and (+d.balance_recorded_at <= ${selection.past.at} or ${holdsSince(selection.past)})`;
 };
 
-/** Documents that have changed since have the last balance that was recorded by then. */
+/** Documents that have changed since have the last balance that was recorded by then. They are few: their index is used. */
 const selectChanged = (selection: Selection): Expression => {
   const { at } = selection.past;
   const state = {
@@ -109,7 +110,7 @@ const selectChanged = (selection: Selection): Expression => {
       and ${sql.ref(`${name}.recorded_at`)} <= ${at}`,
   });
   return sql`select ${select(state)} from documents as d ${last}
-    where ${isIssued(selection)} and d.balance_recorded_at > ${at} and d.balance_known_from <= ${at}
+    where ${isIssued(selection)} and d.balance_recorded_at > ${at} and +d.balance_known_from <= ${at}
       and ${hasStatus(selection, sql`r.status`)}`;
 };
 
