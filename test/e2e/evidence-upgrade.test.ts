@@ -40,8 +40,10 @@ const makeFormer = async (database: Database): Promise<void> => {
     for (const table of ["evidence_heads", "evidence_keys"]) {
       await sql`drop table ${sql.ref(table)}`.execute(tx);
     }
-    // Of the steps after it. That of the last one is gone with its table.
-    await sql`drop index disputes_precedents`.execute(tx);
+    // Of the steps after it. That of step 0034 is gone with its table.
+    for (const index of ["disputes_precedents", "documents_balance_known_from_invoice_on"]) {
+      await sql`drop index ${sql.ref(index)}`.execute(tx);
+    }
     await sql`delete from kysely_migration where name >= ${STEP}`.execute(tx);
   });
   await store.close();
