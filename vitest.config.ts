@@ -37,19 +37,22 @@ const SLOW = [
 
 /** Files like the others of `npm test`, which would take too long with them. */
 const LONG = [
+  "test/dry-run.test.ts",
   "test/insights/{account-statement,changes-since,clock-changes,disputes-summary}.test.ts",
-  "test/insights/{disputes-triage,families,many-reopenings,missing-rights}.test.ts",
-  "test/insights/{payments-summarize,precedents,receivables-kpis,triage-ranked}.test.ts",
-  "test/mcp/{clean,confirm-client,disputes-open,documented-platform,insight-cursors}.test.ts",
-  "test/mcp/{research,round-trip,saved-tables,secret-pages,stream-revocation}.test.ts",
-  "test/mcp/{subscriptions,unasked,usable-tools,whole-results}.test.ts",
+  "test/insights/{disputes-triage,families,many-reopenings,match-claims}.test.ts",
+  "test/insights/{missing-rights,payments-summarize,precedents,receivables-kpis}.test.ts",
+  "test/insights/triage-ranked.test.ts",
+  "test/mcp/{clean,confirm,confirm-client,dispute-packet,disputes-apply,disputes-open}.test.ts",
+  "test/mcp/{documented-platform,insight-cursors,known-numbers,reach,research}.test.ts",
+  "test/mcp/{round-trip,saved-tables,secret-pages,stream-revocation,subscriptions}.test.ts",
+  "test/mcp/{unasked,usable-tools,whole-results}.test.ts",
   "test/money/orders.test.ts",
-  "test/oauth/{limits,store,tokens}.test.ts",
-  "test/platform/{attachment-transfers,demo,export-runs,file-store,import-doubts}.test.ts",
-  "test/platform/{import-joining,import-records,import-undo,ingest-status,jobs}.test.ts",
-  "test/platform/{payment-matches,pdf-ingestion,tenant-archives,tenant-days}.test.ts",
-  "test/platform/tenant-pause.test.ts",
-  "test/store/{audit-seal,compatible-schema}.test.ts",
+  "test/oauth/{authorize,limits,store,tokens}.test.ts",
+  "test/platform/{attachment-transfers,demo,export-runs,file-store,import-disputes-again}.test.ts",
+  "test/platform/{import-doubts,import-joining,import-many,import-records,import-undo}.test.ts",
+  "test/platform/{ingest-status,jobs,past-balances,payment-matches,payments}.test.ts",
+  "test/platform/{pdf-ingestion,public-routes,tenant-archives,tenant-days,tenant-pause}.test.ts",
+  "test/store/{audit-seal,compatible-schema,plans}.test.ts",
   "test/unit/{client-misbehaviour,import-suggest}.test.ts",
 ];
 
@@ -80,9 +83,9 @@ const LONGEST = [
   "fault/runs-crash",
   "money/mixtures",
   "e2e/contributing",
-  "matrix",
   "platform/payments",
   "dry-run",
+  "matrix",
 ];
 
 const placeOf = ({ moduleId }: TestSpecification): number => {

@@ -58,7 +58,7 @@ const escapeRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\
 const runTests = (args: readonly string[], env = {}): Promise<string> =>
   runNode(
     "node_modules/vitest/vitest.mjs",
-    ["run", "--project", "fast", "--reporter", "default", ...args],
+    ["run", "--project", "fast", "--project", "long", "--reporter", "default", ...args],
     env,
   );
 
