@@ -295,8 +295,11 @@ onEveryStore("payments from banks", (at) => {
       ["no amount", whole.replace("100.00", "1,0"), "has no amount"],
       ["another message", "<Document><Other/></Document>", "does not begin one of the messages"],
       [
-        "text that is not UTF-8",
-        Buffer.from(whole.replace("SVC-1", "\u00E9"), "latin1"),
+        "text that is not UTF-8 as a whole",
+        Buffer.concat([
+          Buffer.from(whole.replace("SVC-1", "\u00E9")),
+          Buffer.from("\n\u00E9", "latin1"),
+        ]),
         "encoding",
       ],
       ["nothing in it", "", "does not begin one of the messages"],

@@ -10,14 +10,14 @@ export const useParts = (tool: string, args: Fields) => {
   const { host } = useSession();
   const [parts, setParts] = useState<readonly Part[]>([]);
   const [last, setLast] = useState<Reply>();
-  const asked = useRef<string>(undefined);
+  const lastCursor = useRef<string>(undefined);
   const load = async (cursor?: string): Promise<void> => {
-    asked.current = cursor;
+    lastCursor.current = cursor;
     setLast(undefined);
     const reply = await callTool(host, tool, { ...args, ...(cursor && { cursor }) });
     if (reply.kind === "answer") setParts((before) => [...before, reply]);
     setLast(reply);
   };
   useEffect(() => void load(), []);
-  return { parts, last, load, retry: (): void => void load(asked.current) };
+  return { parts, last, load, retry: (): void => void load(lastCursor.current) };
 };
