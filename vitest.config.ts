@@ -39,7 +39,7 @@ const SLOW = [
 const LONG = [
   "test/dry-run.test.ts",
   "test/insights/{account-statement,changes-since,clock-changes,disputes-summary}.test.ts",
-  "test/insights/{disputes-triage,families,many-reopenings,match-claims}.test.ts",
+  "test/insights/{disputes-triage,families,many-reopenings}.test.ts",
   "test/insights/{missing-rights,payments-summarize,precedents,receivables-kpis}.test.ts",
   "test/insights/triage-ranked.test.ts",
   "test/mcp/{clean,confirm,confirm-client,dispute-packet,disputes-apply,disputes-open}.test.ts",
