@@ -30,6 +30,18 @@ describe("the encoding of a file with a declaration", () => {
     expect(await detect(bytes)).toBe(is);
   });
 
+  // More than is held of a line, with characters that begin in one part of the file and end in the next.
+  const line = `<Nm>Müller & Söhne</Nm>`.repeat(100_000);
+  it.each([
+    { written: "UTF-8", bytes: Buffer.from(line), is: "utf-8" },
+    { written: "Latin letters", bytes: windows1252(line), is: "iso-8859-1" },
+    { written: "no ASCII", bytes: Buffer.alloc(2_500_000, "ß"), is: "utf-8" },
+  ])("is $is where $written is one long line", async ({ bytes, is }) => {
+    expect(
+      await detect(Buffer.concat([Buffer.from(declare("UTF-8").split("\n")[0] ?? ""), bytes])),
+    ).toBe(is);
+  });
+
   it("is UTF-8 where single bytes of UTF-8 are damaged", async () => {
     const damaged = Buffer.concat([Buffer.from(declare("UTF-8")), Buffer.from([0xff, 10])]);
     expect(await detect(damaged)).toBe("utf-8");

@@ -33,10 +33,20 @@ const findUtf16 = (head: Uint8Array): string | undefined => {
   return zeros(0) > most && zeros(1) === 0 ? "utf-16be" : undefined;
 };
 
+/** The most bytes of a line that are held until it ends. XML can be one line. */
+const MOST_HELD = 1_000_000;
+
+/** Returns where a long line can be divided: after ASCII, which is never a part of another character. */
+const findDivision = (bytes: Uint8Array): number => {
+  const last = bytes.findLastIndex((byte) => byte < FIRST_C1);
+  return last === -1 ? bytes.length : last + 1;
+};
+
 /** Collects which encodings the lines of a file fit. Lines are split at bytes, because no encoding here uses LF otherwise. */
 const createSurvey = () => {
   /** The parts of a line that has not ended yet. */
   let held: Uint8Array[] = [];
+  let heldBytes = 0;
   const found = { multibyte: false, invalid: false, c1: false };
   const judgeLine = (bytes: Uint8Array): void => {
     if (isUtf8(bytes)) {
@@ -56,12 +66,16 @@ const createSurvey = () => {
   };
   return {
     push(chunk: Uint8Array): void {
-      const end = chunk.lastIndexOf(NEWLINE) + 1;
+      const isFull = heldBytes + chunk.length > MOST_HELD;
+      const end = chunk.lastIndexOf(NEWLINE) + 1 || (isFull ? findDivision(chunk) : 0);
       if (end > 0) {
         judge(Buffer.concat([...held, chunk.subarray(0, end)]));
         held = [];
+        heldBytes = 0;
       }
-      held.push(chunk.subarray(end));
+      const rest = chunk.subarray(end);
+      held.push(rest);
+      heldBytes += rest.length;
     },
     end() {
       judge(Buffer.concat(held));
@@ -72,13 +86,8 @@ const createSurvey = () => {
 
 const WESTERN = "windows-1252";
 
-/** Encodings that files declare and do not have: programs declare the one of their texts in memory, or the usual one. */
-const DOUBTED: ReadonlySet<string | undefined> = new Set([
-  "utf-8",
-  "utf-16le",
-  "utf-16be",
-  WESTERN,
-]);
+/** Encodings that files often declare and do not have. */
+const DOUBTED: ReadonlySet<string> = new Set(["utf-8", "utf-16le", "utf-16be", WESTERN]);
 
 /**
  * Finds the encoding of a file, as {@link TextDecoder} takes it: by its byte order mark, its XML declaration, else by
