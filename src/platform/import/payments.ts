@@ -23,13 +23,13 @@ const listOf = <Kept>(
     return result === undefined ? [] : [{ ...rest, values: result }];
   });
 
-/** Creates the import target of one payment source. */
 /** The form of a payment's row in a table. */
 export const createPaymentForm = (source: Source) => ({
   fields: collectSourceFields(source),
   parse: createRowCheck(source, ""),
 });
 
+/** Creates the import target of one payment source. */
 export const createPaymentTarget = (needs: Needs): Target<PaymentValues> => {
   const { tenantId, source } = needs;
   const check = createRowCheck(source, tenantId);

@@ -95,7 +95,7 @@ export const startLinks = async (
   if (end.purged_seq > 0) await storeLink(tx, key, tenantId, { end, link: START.link, at: 0 });
 };
 
-/** Gives a link a code of the current key when a chain goes on under it. One without a code of before gets none. */
+/** Gives a link a code of the current key when a chain goes on under it. One whose code is missing or wrong gets none. */
 export const renewLink = async (
   tx: Db,
   key: StoreAuditKey,

@@ -42,7 +42,7 @@ const holdsSince = ({ at }: PastMoment): Condition =>
 /** Nothing was recorded by then: not at all, or later only. */
 const UNRECORDED = [
   (past: PastMoment) => sql<boolean>`d.balance_recorded_at is null and not ${holdsSince(past)}`,
-  // No balance is recorded before it is known. The sign keeps the index of the time since which it is known in use.
+  // No balance is recorded before it is known. The plus sign makes SQLite use the index of `balance_known_from`.
   ({ at }: PastMoment) =>
     sql<boolean>`+d.balance_recorded_at > ${at} and d.balance_known_from > ${at}`,
 ];
