@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, errors } from "undici";
-import { connectThrough, findProxy, getProxies } from "../kit/proxy.ts";
+import { findProxy, getProxies } from "../kit/proxy.ts";
+import { connectThrough } from "../kit/tunnel.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { type Code, Problem, type ProblemDetails } from "../contract/errors.ts";
 import { SECOND } from "../kit/clock.ts";

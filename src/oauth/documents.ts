@@ -5,7 +5,8 @@ import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { getMessage } from "../kit/error.ts";
 import { resolvePublic, type HostNeeds, createPinnedLookup } from "../kit/network.ts";
-import { connectThrough, findProxy, getProxies } from "../kit/proxy.ts";
+import { findProxy, getProxies } from "../kit/proxy.ts";
+import { connectThrough } from "../kit/tunnel.ts";
 import { readAtMost } from "../kit/read-at-most.ts";
 
 const REQUEST_TIMEOUT_MS = 5 * SECOND;

@@ -128,7 +128,7 @@ const hello = {
   clientInfo: { name: "test", version: "1" },
 };
 
-/** The source files whose code a process has loaded by the time it has answered some requests. */
+/** The source files and modules of Node.js that a process has loaded by the time it has answered some requests. */
 const loadedFor = async (
   settings: Record<string, string>,
   requests: [string, object][],
@@ -155,7 +155,8 @@ const loadedFor = async (
     relative(ROOT, fileURLToPath(url)),
   );
   expect(files.length).toBeGreaterThan(3);
-  return files.flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {}));
+  const ofNode = [...texts.stderr.matchAll(/^loaded (node:.*)$/gm)].map(([, url = ""]) => url);
+  return [...ofNode, ...files.flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {}))];
 };
 
 describe("loaded modules", () => {
@@ -182,6 +183,10 @@ describe("loaded modules", () => {
     const heavy =
       /@modelcontextprotocol\/(?!ext-apps\/dist\/src\/server)|contract\/operations|src\/(client|broker(?!\/credentials)|platform)|kysely|hono|prom-client|@opentelemetry|@aws-sdk/;
     expect(files.filter((file) => heavy.test(file))).toEqual([]);
+    // Node.js loads undici with node:http, which takes a third of a start.
+    expect(files).toContain("node:fs");
+    const costly = /^node:(http|https|http2|tls|child_process|worker_threads|v8|vm|sqlite|zlib)$/;
+    expect(files.filter((file) => costly.test(file))).toEqual([]);
   });
 
   it("exclude the platform for calls to a remote platform", async () => {

@@ -10,12 +10,12 @@ export const REACHES: { what: string; word: RegExp; allowed: readonly string[] }
   {
     what: "HTTP requests of its own",
     word: /\brequest\b[^;]*["']node:https?["']|\bglobalThis\.fetch\(/,
-    allowed: ["src/kit/proxy.ts", "src/oauth/documents.ts", "src/platform/webhooks/send.ts"],
+    allowed: ["src/kit/tunnel.ts", "src/oauth/documents.ts", "src/platform/webhooks/send.ts"],
   },
   {
     what: "sockets of its own",
     word: /\b(?:connect|createConnection)\b[^;]*["']node:(?:net|tls)["']/,
-    allowed: ["src/kit/proxy.ts", "src/platform/clamd/clamd.ts"],
+    allowed: ["src/kit/tunnel.ts", "src/platform/clamd/clamd.ts"],
   },
   {
     what: "the disk",

@@ -1,32 +1,32 @@
-import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 type Ancestor = { pid: number; parent: number; command: string };
-
-const run = promisify(execFile);
 
 /** A shell may stand between npm and this process. */
 const MAX_ANCESTORS = 4;
 const LOOK_EVERY_MS = 500;
 const COMMAND_MS = 10_000;
 
+/** Runs a program and returns what it prints. */
+const run = async (program: string, args: readonly string[]): Promise<string> => {
+  // Loaded here, because most starts need no other program.
+  const { execFile } = await import("node:child_process");
+  const options = { timeout: COMMAND_MS, windowsHide: true };
+  return (await promisify(execFile)(program, args, options)).stdout;
+};
+
 const PACKAGE_MANAGER =
   /(?:^|[\s/\\"])(?:npm|npx|pnpm|yarn)(?:[-.]cli|\.c?js|\.cmd|\.exe)?(?:[\s"]|$)/;
 
 const readUnix = async (pid: number): Promise<Ancestor | undefined> => {
-  const { stdout } = await run("ps", ["-o", "ppid=,args=", "-p", String(pid)], {
-    timeout: COMMAND_MS,
-  });
+  const stdout = await run("ps", ["-o", "ppid=,args=", "-p", String(pid)]);
   const [, parent, command = ""] = /^\s*(\d+)\s+(.*)/.exec(stdout) ?? [];
   return parent === undefined ? undefined : { pid, parent: Number(parent), command };
 };
 
 const readWindows = async (pid: number): Promise<Ancestor | undefined> => {
   const query = `Get-CimInstance Win32_Process -Filter 'ProcessId=${pid}' | Select-Object ParentProcessId,CommandLine | ConvertTo-Json`;
-  const { stdout } = await run("powershell.exe", ["-NoProfile", "-Command", query], {
-    timeout: COMMAND_MS,
-    windowsHide: true,
-  });
+  const stdout = await run("powershell.exe", ["-NoProfile", "-Command", query]);
   const { ParentProcessId: parent, CommandLine: command } = JSON.parse(stdout) as {
     ParentProcessId: number;
     CommandLine: string | null;

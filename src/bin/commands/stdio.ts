@@ -7,7 +7,6 @@ import { waitForAbort } from "../../kit/abort.ts";
 import type { Config } from "../../config/config.ts";
 import { withExportKey } from "../compose/export-key.ts";
 import type { Io } from "./io.ts";
-import { optimizeEarly } from "./v8-flags.ts";
 
 // Hosts send SIGKILL one second after they close stdin.
 const CLOSE_TIMEOUT_MS = 500;
@@ -23,6 +22,7 @@ const createLazyNeeds = (
       const { compose } = await import("../compose/compose.ts");
       const { createMcpNeeds } = await import("../compose/mcp.ts");
       const { withProfile } = await import("../compose/profile.ts");
+      const { optimizeEarly } = await import("./v8-flags.ts");
       const config = await withProfile(given);
       composed = await compose(config, log);
       optimizeEarly();

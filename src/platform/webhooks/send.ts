@@ -5,7 +5,8 @@ import type { Socket } from "node:net";
 import { rejectOnAbort } from "../../kit/abort.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { BlockedAddress, type HostNeeds, createPinnedLookup } from "../../kit/network.ts";
-import { connectThrough, findProxy, getProxies } from "../../kit/proxy.ts";
+import { findProxy, getProxies } from "../../kit/proxy.ts";
+import { connectThrough } from "../../kit/tunnel.ts";
 import { resolveCallback } from "./callback.ts";
 
 /** An HTTP request to a receiver; the body's bytes are the signed ones. */
