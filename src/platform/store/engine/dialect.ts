@@ -109,7 +109,10 @@ export type DialectOperations = {
   isAmong(column: string, values: readonly (string | number)[]): RawBuilder<boolean>;
   /** Like `isAmong`, for many values of an indexed key. */
   isAmongKeys(column: string, values: readonly string[] | readonly number[]): RawBuilder<boolean>;
-  /** The row is one of the first rows that fulfil a condition; of a divided table, of each of its parts. */
+  /**
+   * The row is one of the first rows that fulfil a condition; of a divided table, of each of its parts. SQLite counts
+   * rows with the same values in the columns of the order as one.
+   */
   isAmongFirst(table: string, first: FirstRows): RawBuilder<boolean>;
   /** Selects texts as the rows of a column `value`. */
   unnest(texts: readonly string[]): RawBuilder<unknown>;
@@ -127,6 +130,8 @@ export type DialectOperations = {
    * migration that adds an index to one of them calls it.
    */
   describeLargeTables(db: Db): Promise<void>;
+  /** Stores the rows of a table without further indexes in its key, where the database can, so that one read finds a row. */
+  storeInKey(db: Db, table: string, key: readonly string[]): Promise<void>;
   partitions: Partitions;
   /** Whether one statement can change two tables, which saves a round trip. */
   changesTwoTables: boolean;

@@ -39,6 +39,7 @@ import { evidence } from "./0032-evidence.ts";
 import { precedents } from "./0033-precedents.ts";
 import { retainedLinks } from "./0034-retained-links.ts";
 import { pastDays } from "./0035-past-days.ts";
+import { balancesInKey } from "./0036-balances-in-key.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -78,6 +79,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0033-precedents": precedents,
   "0034-retained-links": retainedLinks(types, sealing),
   "0035-past-days": pastDays,
+  "0036-balances-in-key": balancesInKey,
 });
 
 // The steps' types and keys matter only when they run.

@@ -66,6 +66,8 @@ export const postgresOperations: DialectOperations = {
   readJsonMember: (column, member) => sql`${sql.ref(column)}::json ->> ${sql.lit(member)}`,
   copyRows: { least: MIN_COPIED, run: copyRows },
   describeLargeTables,
+  // PostgreSQL has no such tables.
+  async storeInKey() {},
   partitions,
   changesTwoTables: true,
   payments: paymentQueries,

@@ -39,26 +39,44 @@ const copyRows: DialectOperations["copyRows"]["run"] = async (tx, target, rows) 
   await tx.getExecutor().executeQuery(query);
 };
 
+const storeInKey: DialectOperations["storeInKey"] = async (db, table, key) => {
+  const { rows } = await sql<{ made: string }>`
+    select sql as made from sqlite_schema where name = ${table} and sql not like '%without rowid'`.execute(
+    db,
+  );
+  const [found] = rows;
+  if (found === undefined) return;
+  const former = sql.table(`${table}_by_row`);
+  await sql`alter table ${sql.table(table)} rename to ${former}`.execute(db);
+  await sql.raw(`${found.made} without rowid`).execute(db);
+  await sql`insert into ${sql.table(table)} select * from ${former} order by ${joinNames(key)}`.execute(
+    db,
+  );
+  await sql`drop table ${former}`.execute(db);
+};
+
 export const sqliteOperations: DialectOperations = {
   isAmong,
   isAmongKeys: isAmong,
   isAmongFirst: (table, { where, order, most }) =>
-    sql`rowid in (select rowid from ${sql.table(table)} where ${where}
-      order by ${joinNames(order)} limit ${most})`,
+    sql`(${where} and (${joinNames(order)}) in (
+      select ${joinNames(order)} from ${sql.table(table)} where ${where}
+      order by ${joinNames(order)} limit ${most}))`,
   unnest: (texts) => sql`select value from json_each(${JSON.stringify(texts)})`,
   aggregateJson: (column) => sql`json_group_array(${sql.ref(column)})`,
   readJsonMember: (column, member) =>
     sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${member}`)})`,
   copyRows: { least: 2, run: copyRows },
   describeLargeTables,
+  storeInKey,
   partitions,
   changesTwoTables: false,
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,
   joinLast: ({ table, name, by, where }) => sql`join ${sql.table(table)} as ${sql.ref(name)}
-    on ${sql.ref(`${name}.rowid`)} = (
-      select later.rowid from ${sql.table(table)} as later where ${where("later")}
+    on ${where(name)} and ${sql.ref(`${name}.${by}`)} = (
+      select ${sql.ref(`later.${by}`)} from ${sql.table(table)} as later where ${where("later")}
       order by ${sql.ref(`later.${by}`)} desc limit 1)`,
   formatWeek: (day) => sql`strftime('%G-W%V', ${day})`,
   formatDay: (number) => sql`date(${number} * 86400, 'unixepoch')`,
