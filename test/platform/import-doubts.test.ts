@@ -25,6 +25,17 @@ const statement = (id: string, amount: string, invoice: string, day = "2026-03-3
   return camtStatement(entry).replace("<Id>S1</Id>", `<Id>${id}</Id>`);
 };
 
+const MT940 = [
+  ":20:STARTUMS",
+  ":25:37040044/0532013000",
+  ":28C:1/1",
+  ":60F:C260329EUR1000,00",
+  ":61:2603300330C50,00NTRFNONREF//B1",
+  ":86:ACME",
+  ":62F:C260330EUR1050,00",
+  "",
+].join("\r\n");
+
 const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,poNumber";
 
 onEveryStore("doubtful payments", (at) => {
@@ -41,6 +52,37 @@ onEveryStore("doubtful payments", (at) => {
     (await rowsOf(at().store.read, tenant()))
       .filter(({ action }) => action === "admin.payment_doubt_settled")
       .map(({ metadata }) => JSON.parse(metadata));
+
+  verifies("MN-03", "MN-04", "MN-12");
+  it.each([
+    ["camt", (): string => camtStatement(camtEntry({ amount: "50.00", reference: "B1" }))],
+    ["mt940", (): string => MT940],
+    ["bai2", (): string => bai2([{ cents: "5000", bank: "B1", text: "ACME" }])],
+    ["edi820", (): string => edi820(["RMR*IV*D1**1500.75"])],
+  ] as const)(
+    "doubts the entries of a message that a file of %s has twice",
+    async (format, file) => {
+      await start("EUR");
+      const once = (await pay(file(), { format })).report;
+      const [first] = await paid();
+      await start("EUR");
+      const text =
+        format === "camt" ? file() + file().replace(/^<\?xml[^>]*>/, "") : file() + file();
+      const { report } = await pay(text, { format });
+      expect([once?.written, report?.written, report?.doubtful]).toEqual([1, 2, 1]);
+      const payments = await paid();
+      expect(payments.map(({ amount }) => amount)).toEqual([first?.amount, first?.amount]);
+      const [doubt] = await list();
+      const other = payments.find(({ id }) => id !== doubt?.paymentIds[0]);
+      expect(doubt?.reason).toBe(`possible duplicate of ${other?.id}`);
+      const again = await pay(text, { format });
+      expect([again.report?.written, again.report?.unchanged]).toEqual([0, 2]);
+      await settle("same", doubt?.id);
+      expect((await paid()).map(({ amount }) => amount)).toEqual([first?.amount]);
+      expect((await pay(text, { format })).report?.written).toBe(0);
+      expect(await list()).toEqual([]);
+    },
+  );
 
   verifies("MN-03");
   it("lists a payment of a bank that may repeat another one", async () => {
