@@ -19,6 +19,7 @@ import { createRowCheck } from "./row.ts";
 import { settleDistinct } from "./distinct.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
 import { type Moved, moveAdvices } from "./moving.ts";
+import { doubtBatches, listPartReferences } from "./parts.ts";
 import { createEqualEntries } from "./repeats.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
@@ -162,7 +163,7 @@ const judgeEntries = async (
   // Entries of this file are never taken for each other, and rows from before have no entries.
   for (const { facts } of described) own.add(facts.id);
   const facts = fresh.map((one) => one.facts);
-  const found = await findCandidates(tx, tenantId, facts);
+  const found = await findCandidates(tx, tenantId, facts, listPartReferences(fresh));
   const entries = fresh.map(({ entry }) => entry);
   const former = await findFormerIds(tx, tenantId, entries, found);
   const judge = (candidates: readonly PaymentEntryRow[]): Found => {
@@ -176,7 +177,7 @@ const judgeEntries = async (
       };
       return { ...decided, paymentIds: choosePaymentIds(decided, former) };
     });
-    return { judged: doubtRepeats(judged, known), candidates };
+    return { judged: doubtRepeats(doubtBatches(judged, candidates), known), candidates };
   };
   const first = judge(found);
   const moved = await moveAdvices(tx, { tenantId, source: SOURCE, now }, first, journal);

@@ -45,13 +45,17 @@ export const shiftDay = (day: string, days: number): string =>
 const countDaysBetween = (a: string, b: string): number =>
   Math.abs(Date.parse(a) - Date.parse(b)) / DAY;
 
-/** Stored entries that may be about the same money as those of a batch, with the entries that they were joined to. */
+/**
+ * Stored entries that may be about the same money as those of a batch, with the entries that they were joined to.
+ * `parts` are references of the payments within its entries.
+ */
 export const findCandidates = async (
   tx: Db,
   tenantId: string,
   entries: readonly EntryFacts[],
+  parts: readonly string[] = [],
 ): Promise<PaymentEntryRow[]> => {
-  const references = entries.flatMap(({ bank_reference: own }) => own ?? []);
+  const references = [...entries.flatMap(({ bank_reference: own }) => own ?? []), ...parts];
   const byReference = await findEntriesByReference(tx, tenantId, references);
   // Not spread as arguments, of which there can be at most some ten thousand: many payments can have one amount.
   const found = new Map(byReference.map((row) => [row.id, row]));
