@@ -119,7 +119,8 @@ export const detectEncoding = async (bytes: AsyncIterable<Uint8Array>): Promise<
 const FILLERS: ReadonlySet<number> = new Set([0, 26]);
 const BLANKS: ReadonlySet<number> = new Set([10, 13, 32]);
 
-const cutFillers = (bytes: Uint8Array): Uint8Array => {
+/** Returns a text without what only fills up its end. */
+export const cutFillers = (bytes: Uint8Array): Uint8Array => {
   let end = bytes.length;
   for (let at = end - 1; at >= 0; at -= 1) {
     const byte = bytes[at] ?? 0;
