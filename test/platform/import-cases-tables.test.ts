@@ -124,6 +124,48 @@ onEveryStore("cases of public reports: payments in tables", (at) => {
     expect(await documents.where("tenant_id", "=", tenant()).execute()).toEqual([]);
   });
 
+  verifies("MN-20", "MN-22");
+  it("reads a debit that its column shows with a minus as the debit that it is", async () => {
+    await start("CHF", { accounts: ["A"] });
+    const map = {
+      paymentId: "Ref",
+      paymentDate: { column: "Datum", date: "DD.MM.YYYY" },
+      paymentAmount: { debit: "Belastung", credit: "Gutschrift" },
+      currencyCode: { value: "CHF" },
+    };
+    const bank = ["R1,27.05.2026,-30.00,", "R2,28.05.2026,,500.00", "R3,29.05.2026,-,12.50"];
+    const { exit, report } = await pay(table("Ref,Datum,Belastung,Gutschrift", ...bank), { map });
+    expect([exit, report?.written, report?.leftOut]).toEqual([0, 2, 1]);
+    expect(report?.files[0]?.totals).toMatchObject([{ credits: 512.5, debits: 30, leftOut: -30 }]);
+    expect(listAmounts(await paid())).toEqual([
+      [500, "CHF"],
+      [12.5, "CHF"],
+    ]);
+    const ledger = (credit: string): string =>
+      table(
+        "No,Account,Day,Due,Soll,Haben",
+        `I1,C1,2026-03-01,2026-03-31,70.00,`,
+        `G1,C1,2026-03-01,2026-03-31,,${credit}`,
+      );
+    const fields = {
+      document_number: "No",
+      account_number: "Account",
+      invoice_date: "Day",
+      due_date: "Due",
+      currency: { value: "CHF" },
+    };
+    const sides = { ...fields, denomination: { debit: "Soll", credit: "Haben" } };
+    const both = await bring("documents", ledger("-20.00"), { map: sides });
+    expect([both.exit, both.report?.written, both.report?.rejected]).toEqual([0, 1, 1]);
+    expect(JSON.stringify(both.rejects)).toContain("a credit of 20 or as a cancelled one");
+    const joined = { ...fields, denomination: { join: ["Soll", "Haben"] } };
+    const again = await bring("documents", ledger("-20.00"), { map: joined });
+    expect([again.exit, again.report?.written, again.report?.unchanged]).toEqual([0, 1, 1]);
+    const documents = at().store.read.selectFrom("documents").select("document_number as no");
+    const rows = await documents.where("tenant_id", "=", tenant()).execute();
+    expect(rows.map(({ no }) => no).toSorted()).toEqual(["G1", "I1"]);
+  });
+
   verifies("MN-16", "MN-17");
   it("portal-timestamps-padding-encodings: takes the day that is written, trims, and reads encodings", async () => {
     await start("USD", { accounts: ["Customer C1"], documents: { "INV-1": "1000.00" } });

@@ -25,6 +25,17 @@ const statement = (id: string, amount: string, invoice: string, day = "2026-03-3
   return camtStatement(entry).replace("<Id>S1</Id>", `<Id>${id}</Id>`);
 };
 
+const MT940 = [
+  ":20:STARTUMS",
+  ":25:37040044/0532013000",
+  ":28C:1/1",
+  ":60F:C260329EUR1000,00",
+  ":61:2603300330C50,00NTRFNONREF//B1",
+  ":86:ACME",
+  ":62F:C260330EUR1050,00",
+  "",
+].join("\r\n");
+
 const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,poNumber";
 
 onEveryStore("doubtful payments", (at) => {
@@ -41,6 +52,71 @@ onEveryStore("doubtful payments", (at) => {
     (await rowsOf(at().store.read, tenant()))
       .filter(({ action }) => action === "admin.payment_doubt_settled")
       .map(({ metadata }) => JSON.parse(metadata));
+
+  verifies("MN-03", "MN-04", "MN-12");
+  it.each([
+    ["camt", (): string => camtStatement(camtEntry({ amount: "50.00", reference: "B1" }))],
+    ["mt940", (): string => MT940],
+    ["bai2", (): string => bai2([{ cents: "5000", bank: "B1", text: "ACME" }])],
+    ["edi820", (): string => edi820(["RMR*IV*D1**1500.75"])],
+  ] as const)(
+    "doubts the entries of a message that a file of %s has twice",
+    async (format, file) => {
+      await start("EUR");
+      const once = (await pay(file(), { format })).report;
+      const [first] = await paid();
+      await start("EUR");
+      const text =
+        format === "camt" ? file() + file().replace(/^<\?xml[^>]*>/, "") : file() + file();
+      const { report } = await pay(text, { format });
+      expect([once?.written, report?.written, report?.doubtful]).toEqual([1, 2, 1]);
+      const payments = await paid();
+      expect(payments.map(({ amount }) => amount)).toEqual([first?.amount, first?.amount]);
+      const [doubt] = await list();
+      const other = payments.find(({ id }) => id !== doubt?.paymentIds[0]);
+      expect(doubt?.reason).toBe(`possible duplicate of ${other?.id}`);
+      const again = await pay(text, { format });
+      expect([again.report?.written, again.report?.unchanged]).toEqual([0, 2]);
+      await settle("same", doubt?.id);
+      expect((await paid()).map(({ amount }) => amount)).toEqual([first?.amount]);
+      expect((await pay(text, { format })).report?.written).toBe(0);
+      expect(await list()).toEqual([]);
+    },
+  );
+
+  verifies("MN-12");
+  it("doubts a batch of a statement whose payments a notification brought one by one", async () => {
+    await start("EUR");
+    const part = (amount: string, reference: string): string =>
+      `<TxDtls><Refs><AcctSvcrRef>${reference}</AcctSvcrRef></Refs><Amt Ccy="EUR">${amount}</Amt></TxDtls>`;
+    const singles = [
+      camtEntry({ amount: "40.00", reference: "T1", details: part("40.00", "T1") }),
+      camtEntry({ amount: "60.00", reference: "T2", details: part("60.00", "T2") }),
+    ].join("");
+    const notification = camtStatement(singles, {
+      message: "BkToCstmrDbtCdtNtfctn",
+      statement: "Ntfctn",
+      version: "054.001.08",
+    });
+    await pay(notification, camt);
+    const single = (await paid()).find(({ amount }) => amount === 40);
+    const together = part("40.00", "T1") + part("60.00", "T2");
+    const batch = camtEntry({ amount: "100.00", reference: "B9", details: together });
+    const { report } = await pay(camtStatement(batch), camt);
+    expect([report?.written, report?.doubtful]).toEqual([2, 2]);
+    const [doubt, ...others] = await list();
+    expect([doubt?.reason, others]).toEqual([`possible duplicate of ${single?.id}`, []]);
+    await settle("same", doubt?.id);
+    expect((await paid()).map(({ amount }) => amount).toSorted()).toEqual([40, 60]);
+    const other = camtEntry({
+      amount: "90.00",
+      reference: "B10",
+      details: part("30.00", "T1") + part("60.00", "T3"),
+    });
+    expect(
+      (await pay(camtStatement(other).replace("<Id>S1</Id>", "<Id>S2</Id>"), camt)).report,
+    ).toMatchObject({ written: 2, doubtful: 0 });
+  });
 
   verifies("MN-03");
   it("lists a payment of a bank that may repeat another one", async () => {

@@ -6,6 +6,45 @@ import { verifies } from "../support/verifies.ts";
 
 const read = (text: string, options = {}) => readBank(readBai2, text, options);
 
+describe("BAI2 deposits with their items", () => {
+  const deposit = { type: "115", cents: "10000", bank: "LB1", text: "LOCKBOX 55" };
+  const items = (...cents: string[]) =>
+    cents.map((one, place) => ({ type: "116", cents: one, bank: "LB1", customer: `CHK${place}` }));
+
+  verifies("MN-01", "MN-02");
+  it("takes the items that add up to their deposit, and leaves that out by name", async () => {
+    const credits = [deposit, ...items("6000", "4000"), { type: "142", cents: "500" }];
+    const { entries, leftOut, warnings } = await read(
+      bai2(credits, { summary: ",100,10500,4,", sum: 10_500n }),
+    );
+    expect(entries.map(({ amount }) => amount)).toEqual(["60.00", "40.00", "5.00"]);
+    expect(leftOut.map((one) => one.leftOut)).toMatchObject([
+      { type: "BAI2 115", reason: "is divided into its items, which follow it", amount: "100.00" },
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ["that do not add up to it", items("6000", "4001"), ["100.00", "60.00", "40.01"], 1],
+    ["of another kind of deposit", [{ type: "143", cents: "10000" }], ["100.00", "100.00"], 0],
+  ])("takes a deposit and items %s as payments", async (_, others, amounts, warned) => {
+    const { entries, leftOut, warnings } = await read(bai2([deposit, ...others]));
+    expect(entries.map(({ amount }) => amount)).toEqual(amounts);
+    expect([leftOut, warnings.length]).toEqual([[], warned]);
+  });
+
+  verifies("MN-15");
+  it.each(["10500,,", "10500,,,", ",,,,100,10500,,"])(
+    "reads the summary %s, which ends a record and goes on in the next",
+    async (written) => {
+      const summary = written.startsWith(",") ? written : `,010,${written}`;
+      const records = ["88,045,700,,/", { type: "142", cents: "10500" }];
+      const { entries } = await read(bai2(records, { summary, sum: 11_200n }));
+      expect(entries.map(({ amount }) => amount)).toEqual(["105.00"]);
+    },
+  );
+});
+
 describe("BAI2 directions", () => {
   verifies("MN-10");
   it("reads a deposited item that came back as a payment below zero", async () => {

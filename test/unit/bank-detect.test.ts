@@ -2,12 +2,22 @@ import { describe, expect, it } from "vitest";
 import yazl from "yazl";
 import { openArchive } from "../../src/platform/import/archive.ts";
 import { detectContent } from "../../src/platform/import/detect.ts";
+import { detectFile } from "../../src/platform/import/input.ts";
 import { bai2, camtStatement, edi820, isa, mt940 } from "../support/bank-files.ts";
 import { verifies } from "../support/verifies.ts";
 
 const detect = (content: string | Uint8Array) => detectContent(Buffer.from(content));
 
 describe("kinds of files by their content", () => {
+  verifies("MN-17");
+  it("tells a text that is filled up with NUL", async () => {
+    async function* bytes() {
+      yield Buffer.from(`${bai2([])}\u001a`);
+      yield Buffer.alloc(400);
+    }
+    expect(await detectFile({ name: "f", bytes })).toBe("bai2");
+  });
+
   verifies("MN-17");
   it.each([
     [bai2([]), "bai2"],

@@ -27,6 +27,39 @@ describe("MT940", () => {
     expect(warnings).toEqual([]);
   });
 
+  verifies("MN-17");
+  it.each([
+    ["an amount without a digit before its comma", "C,50NTRFNONREF", "1000,50", "0.50"],
+    ["an amount without a digit behind it", "CR7,NTRFNONREF", "1007,", "7.00"],
+  ])("reads %s", async (_, written, closing, amount) => {
+    const { entries } = await read(mt940([`:61:2603300330${written}`], { closing }));
+    expect(entries).toMatchObject([{ amount }]);
+  });
+
+  it("refuses an amount without a digit", async () => {
+    const text = mt940([":61:2603300330C,NTRFNONREF"], { closing: "1000,00" });
+    await expect(read(text)).rejects.toThrow("is not a readable field :61:");
+  });
+
+  it("passes over a dash between the fields of a statement, which still needs its balance", async () => {
+    const text = mt940(["-", CREDIT], { closing: "1119,00" });
+    expect((await read(text)).entries).toMatchObject([{ amount: "119.00" }]);
+    const cut = text.slice(0, text.indexOf(":62F:"));
+    await expect(read(`${cut}-\r\n`)).rejects.toThrow("has no closing balance");
+  });
+
+  verifies("MN-13");
+  it("reads codes of :86: that share a slash", async () => {
+    const { payments } = await read(
+      mt940([CREDIT, ":86:/ORDP/NAME/Åkesson & Söner AB/REMI/USTD/Faktura 77/EREF/E-9"], {
+        closing: "1119,00",
+      }),
+    );
+    expect(payments).toMatchObject([
+      { cells: { payerName: "Åkesson & Söner AB" }, references: ["E-9", "BANK-1"] },
+    ]);
+  });
+
   verifies("MN-12");
   it.each([
     ["37040044/0532013000EUR", "DE89370400440532013000"],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { detectEncoding } from "../../src/platform/import/encoding.ts";
+import { detectEncoding, toUtf8 } from "../../src/platform/import/encoding.ts";
 import { verifies } from "../support/verifies.ts";
 import { windows1252 } from "../support/import-tables.ts";
 
@@ -45,5 +45,32 @@ describe("the encoding of a file with a declaration", () => {
   it("is UTF-8 where single bytes of UTF-8 are damaged", async () => {
     const damaged = Buffer.concat([Buffer.from(declare("UTF-8")), Buffer.from([0xff, 10])]);
     expect(await detect(damaged)).toBe("utf-8");
+  });
+});
+
+describe("the end of a file", () => {
+  const convert = async (parts: readonly Buffer[], label: string): Promise<string> => {
+    async function* read() {
+      for (const part of parts) yield part;
+    }
+    const converted: Uint8Array[] = [];
+    for await (const chunk of toUtf8(read(), label)) converted.push(chunk);
+    return Buffer.concat(converted).toString();
+  };
+
+  verifies("MN-17");
+  it.each([
+    ["before Ctrl-Z", "a,b\r\n\u001a", "a,b\r\n"],
+    ["before Ctrl-Z on a line of its own", "a\n\u001a\r\n", "a\n"],
+    ["before NUL up to the length of a block", "a\n\u0000\u0000\u0000", "a\n"],
+    ["behind blanks", "a\n \n", "a\n \n"],
+    ["behind text after Ctrl-Z", "a\u001ab\n", "a\u001ab\n"],
+    ["the beginning if Ctrl-Z is all", "\u001a", ""],
+  ])("is %s", async (_, text, rest) => {
+    for (const label of ["utf-8", "utf-16le"]) {
+      const bytes = Buffer.from(text, label === "utf-8" ? "utf8" : "utf16le");
+      const halves = [bytes.subarray(0, 2), bytes.subarray(2)];
+      expect(await convert(halves, label)).toBe(rest);
+    }
   });
 });

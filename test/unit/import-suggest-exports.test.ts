@@ -37,6 +37,55 @@ const EXPORTS: readonly [title: string, kind: Kind, file: TableFile, read: Read]
     },
   ],
   [
+    "a list of PostFinance, with debits below zero",
+    "cashapp",
+    lines(
+      "Datum;Bewegungstyp;Avisierungstext;Gutschrift in CHF;Lastschrift in CHF;Label",
+      "27.05.2026;Gutschrift;KUNDE A;500.00;;",
+      "28.05.2026;Lastschrift;MIETE;;-30.00;",
+    ),
+    {
+      records: [{ paymentDate: "2026-05-27", paymentAmount: 500, currencyCode: "CHF" }],
+      leftOut: 1,
+    },
+  ],
+  [
+    "a list of Revolut",
+    "cashapp",
+    lines(
+      "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance",
+      "TOPUP,Current,2026-03-01 10:00:00,2026-03-02 10:00:01,ACME,150.00,0.00,EUR,COMPLETED,150.00",
+      "CARD_PAYMENT,Current,2026-03-02 10:00:00,2026-03-03 10:00:01,Shop,-20.00,0.00,EUR,COMPLETED,130.00",
+    ),
+    {
+      records: [{ paymentDate: "2026-03-02", paymentAmount: 150, currencyCode: "EUR" }],
+      leftOut: 1,
+    },
+  ],
+  [
+    "a list of HDFC, with a line below the header and a summary",
+    "cashapp",
+    lines(
+      "HDFC BANK Ltd. Page No .: 1 Currency : INR",
+      "",
+      "Date,Narration,Chq./Ref.No.,Value Dt,Withdrawal Amt.,Deposit Amt.,Closing Balance",
+      "********,********,********,********,********,********,********",
+      '01/03/26,NEFT ACME,N060261,01/03/26,,"50,000.00","1,50,000.00"',
+      '13/03/26,CHQ PAID,000123,13/03/26,"10,000.00",,"1,40,000.00"',
+    ),
+    {
+      records: [
+        {
+          paymentDate: "2026-03-01",
+          paymentAmount: 50_000,
+          currencyCode: "INR",
+          remittanceText: "NEFT ACME",
+        },
+      ],
+      leftOut: 1,
+    },
+  ],
+  [
     "a list of ING in German, with lines above the header and two columns of currencies",
     "cashapp",
     lines(

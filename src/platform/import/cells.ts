@@ -58,3 +58,11 @@ export const toText = (value: unknown): string => {
   if (typeof value === "string") return value.trim();
   return value instanceof DateCell ? value.toJSON() : JSON.stringify(value);
 };
+
+const RULE = /^\s*[*=_-]{3,60}\s*$/;
+
+/** Whether a row is a line that is drawn below the header, as some banks have it in each column. */
+export const isRuled = (cells: readonly unknown[]): boolean =>
+  typeof cells[0] === "string" &&
+  RULE.test(cells[0]) &&
+  cells.every((cell) => isBlank(cell) || (typeof cell === "string" && RULE.test(cell)));

@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { Problem } from "../../contract/errors.ts";
-import { isBlank } from "./cells.ts";
+import { isBlank, isRuled } from "./cells.ts";
 import { findLayout, type Layout, type LayoutOptions } from "./layout.ts";
 import { type Line, MAX_LINE_BYTES } from "./lines.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
@@ -241,6 +241,7 @@ class CsvReader implements Reader {
     const columns = this.#columns ?? [];
     const [first = ""] = cells;
     if (first.trim() === "" && cells.every(isBlank)) return;
+    if (isRuled(cells)) return;
     const fitting = cells.length === columns.length ? cells : fitCells(cells, columns.length);
     if (fitting === undefined) {
       const message = `has ${cells.length} cells where the header has ${columns.length}`;

@@ -115,8 +115,38 @@ export const detectEncoding = async (bytes: AsyncIterable<Uint8Array>): Promise<
   return c1 ? WESTERN : "iso-8859-1";
 };
 
-/** Converts a file to UTF-8 without a byte order mark. UTF-8 passes as it is, so that damaged lines can be refused. */
+/** NUL and SUB (Ctrl-Z), with which mainframes and older systems fill up or end a text; and blanks around them. */
+const FILLERS: ReadonlySet<number> = new Set([0, 26]);
+const BLANKS: ReadonlySet<number> = new Set([10, 13, 32]);
+
+/** Returns a text without what only fills up its end. */
+export const cutFillers = (bytes: Uint8Array): Uint8Array => {
+  let end = bytes.length;
+  for (let at = end - 1; at >= 0; at -= 1) {
+    const byte = bytes[at] ?? 0;
+    if (FILLERS.has(byte)) end = at;
+    else if (!BLANKS.has(byte)) break;
+  }
+  return bytes.subarray(0, end);
+};
+
+/** Converts a file to UTF-8, without a byte order mark and without what only fills up its end. */
 export async function* toUtf8(
+  bytes: AsyncIterable<Uint8Array>,
+  label: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let last: Uint8Array = new Uint8Array();
+  for await (const chunk of convert(bytes, label)) {
+    // The end of UTF-16 is an empty chunk.
+    if (chunk.length === 0) continue;
+    if (last.length > 0) yield last;
+    last = chunk;
+  }
+  yield cutFillers(last);
+}
+
+/** UTF-8 passes as it is, so that damaged lines can be refused. */
+async function* convert(
   bytes: AsyncIterable<Uint8Array>,
   label: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -168,6 +168,18 @@ const readSigned = (
   return entry.negate === true ? negate(signed) : signed;
 };
 
+/**
+ * Returns an amount of the column that reduces as one below zero. Many banks write their debits with a minus, and a
+ * debit that was cancelled is no customer's payment either. In a ledger, both readings give another balance.
+ */
+const takeOff = (side: unknown, isDebit: boolean, column: Column, refuse: Refuse): unknown => {
+  if (typeof side !== "number" || side > 0) return negate(side);
+  if (isDebit) return side;
+  const readings = `can be read as a credit of ${-side} or as a cancelled one`;
+  const advice = `write it without a sign, or join both columns in the map ("join": ["Debit", "Credit"]), which takes each number with its sign`;
+  return refuse(column.name, "format", `${readings}; ${advice}`);
+};
+
 /** Reads an amount from a column of debits or one of credits. */
 const readDebitCredit = (
   cells: Cells,
@@ -189,8 +201,9 @@ const readDebitCredit = (
   const [debit, credit] = sides;
   if (given.length === 0) return debit ?? credit;
   const isDebit = debit !== undefined && debit !== 0;
+  const side = isDebit ? debit : credit;
   const isNegative = isDebit === (column.spec.negativeMark !== "CR");
-  const value = isNegative ? negate(isDebit ? debit : credit) : isDebit ? debit : credit;
+  const value = isNegative ? takeOff(side, isDebit, column, refuse) : side;
   return entry.negate === true ? negate(value) : value;
 };
 

@@ -1,7 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
 import { openArchive } from "./archive.ts";
 import { type Content, DETECTION_BYTES, detectContent } from "./detect.ts";
-import { detectEncoding, toUtf8 } from "./encoding.ts";
+import { cutFillers, detectEncoding, toUtf8 } from "./encoding.ts";
 
 /** A file that can be opened from its start with each call. */
 export type InputFile = {
@@ -23,7 +23,7 @@ export const detectFile = async ({ bytes }: InputFile): Promise<Content> => {
     size += chunk.length;
     if (size >= DETECTION_BYTES) break;
   }
-  return detectContent(Buffer.concat(parts).subarray(0, DETECTION_BYTES));
+  return detectContent(cutFillers(Buffer.concat(parts).subarray(0, DETECTION_BYTES)));
 };
 
 /** Creates the refusal of a file of another kind; what to do with it can stand after a semicolon. */

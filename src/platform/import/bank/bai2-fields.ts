@@ -75,6 +75,11 @@ export const readSummary = (content: string): Stated[] | undefined => {
   let at = 3;
   while (at < fields.length) {
     const [type = "", amount = "", items = "", kind = "", next = ""] = fields.slice(at, at + 5);
+    // A blank summary, or a comma too many at the end of a record, as some banks have it.
+    if (type === "") {
+      at += 1;
+      continue;
+    }
     const skipped = countFundsFields(kind, next);
     const digits = amount === "" ? 0n : parseDigits(amount);
     if (digits === undefined || skipped === undefined) return undefined;

@@ -128,6 +128,11 @@ export class Bai2Totals {
     side.items += 1;
   }
 
+  /** Takes a deposit, whose items are transactions, too, off the transactions that make the total of credits. */
+  divide(digits: bigint): void {
+    this.#sides.credit.sum -= digits;
+  }
+
   #amount(digits: bigint | undefined): void {
     const account = this.#account;
     if (account?.sum === undefined) return;

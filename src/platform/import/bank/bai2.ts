@@ -1,6 +1,7 @@
 import type { Line } from "../lines.ts";
 import { parseDigits, parseTransaction, readSummary, type Transaction } from "./bai2-fields.ts";
 import { type Account, leaveOut, toItem, type TransactionContext } from "./bai2-entry.ts";
+import { createDeposits } from "./bai2-deposits.ts";
 import { Bai2Totals } from "./bai2-totals.ts";
 import { createBai2Rules, type Bai2Rule } from "./bai2-types.ts";
 import type { BankItem, Message } from "./entry.ts";
@@ -53,6 +54,7 @@ class Bai2Reader {
   readonly #ids: PaymentIds;
   readonly #findRule: (type: string) => Bai2Rule;
   readonly #totals: Bai2Totals;
+  readonly #deposits: ReturnType<typeof createDeposits>;
   readonly #warnedTypes = new Set<string>();
   #isOpen = false;
   #ended = false;
@@ -67,7 +69,9 @@ class Bai2Reader {
     this.#warn = warn;
     this.#ids = ids;
     this.#findRule = findRule;
-    this.#totals = new Bai2Totals(warn);
+    const totals = new Bai2Totals(warn);
+    this.#totals = totals;
+    this.#deposits = createDeposits(warn, (digits) => totals.divide(digits));
   }
 
   line({ number, text }: Line): BankItem[] {
@@ -84,7 +88,7 @@ class Bai2Reader {
         `line ${line}`,
         "is the last line, but the file has no closing 99 record",
       );
-    return this.#flush();
+    return [...this.#flush(), ...this.#deposits.release()];
   }
 
   #record(line: number, record: string): BankItem[] {
@@ -108,6 +112,7 @@ class Bai2Reader {
       return [];
     }
     const items = this.#flush();
+    if (code !== "16") for (const item of this.#deposits.release()) items.push(item);
     this.#open(code, line, content);
     return items;
   }
@@ -202,10 +207,10 @@ class Bai2Reader {
     const transaction = parseTransaction(line, content);
     const { type, digits } = transaction;
     if (digits !== "") this.#totals.transaction(type, parseDigits(digits));
-    return [this.#toItem(transaction, group, account)];
+    return this.#toItems(transaction, group, account);
   }
 
-  #toItem(transaction: Transaction, group: Group, account: Account): BankItem {
+  #toItems(transaction: Transaction, group: Group, account: Account): BankItem[] {
     const { line, type } = transaction;
     const { status, day, message } = group;
     group.transactions += 1;
@@ -221,7 +226,7 @@ class Bai2Reader {
       place,
       formerIds,
     };
-    if (status === TEST) return leaveOut(context, "its group has the status 4 and is a test");
+    if (status === TEST) return [leaveOut(context, "its group has the status 4 and is a test")];
     const meaning = STATUSES.get(status);
     if (meaning !== undefined) {
       throw createMalformed(
@@ -233,7 +238,15 @@ class Bai2Reader {
       this.#warnedTypes.add(type);
       this.#warn(`line ${line}`, `has the type ${type} (${rule.name}), which counts as a payment`);
     }
-    return toItem(context);
+    const item = toItem(context);
+    const amount = "leftOut" in item ? undefined : item.amount;
+    const divided = leaveOut(context, "is divided into its items, which follow it", amount);
+    return this.#deposits.add({
+      type,
+      digits: parseDigits(transaction.digits) ?? 0n,
+      item,
+      divided,
+    });
   }
 
   /** Version 0.1.0 counted every credit of the types 100 to 399, so that these ids depend on the earlier ones. */

@@ -64,7 +64,7 @@ export type StatementLine = {
  * further details on a second line.
  */
 const FIELD_61 =
-  /^(\d{6})(\d{4})?(RC|RD|EC|ED|C|D)([A-Z])?(\d{1,15}[,.]\d{0,5})([NSF][A-Z0-9]{3})(.{0,200})$/;
+  /^(\d{6})(\d{4})?(RC|RD|EC|ED|C|D)([A-Z])?(\d{0,15}[,.]\d{0,5})([NSF][A-Z0-9]{3})(.{0,200})$/;
 
 export const parseStatementLine = (line: number, lines: readonly string[]): StatementLine => {
   const [first = "", ...others] = lines;

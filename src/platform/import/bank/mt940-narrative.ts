@@ -119,7 +119,7 @@ const readGerman = (text: string, gvc: string, separator: string): Narrative => 
 
 // Codes of :86: as SWIFT and banks outside of Germany use them.
 const SLASH_CODE =
-  /\/(EREF|PREF|KREF|RREF|INST|TRCD|MARF|CSID|NAME|REMI|IBAN|ACCT|BIC|ADDR|CNTP|ORDP|BENM|ULTD|ULTC|ID|PURP|RTRN|TRTP|TYPE|SVCL|ISDT|OCMT|CHGS|EXCH|BUSP|OAMT|OPRF|USTD|STRD|CUR)\//g;
+  /\/(EREF|PREF|KREF|RREF|INST|TRCD|MARF|CSID|NAME|REMI|IBAN|ACCT|BIC|ADDR|CNTP|ORDP|BENM|ULTD|ULTC|ID|PURP|RTRN|TRTP|TYPE|SVCL|ISDT|OCMT|CHGS|EXCH|BUSP|OAMT|OPRF|USTD|STRD|CUR)(?=\/)/g;
 
 /** Removes slashes and spaces around a value. */
 const trimSlashes = (value: string): string => {

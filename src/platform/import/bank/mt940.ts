@@ -22,7 +22,7 @@ const HEADER_BLOCK = /\{[12]:/;
 const PART_OF_TAG = /^:(\d{0,2}[A-Z]?)$/;
 const MAX_FIELD = 100_000;
 
-const BALANCE = /^([CD])(\d{6})([A-Z]{3})(\d{1,15}[,.]\d{0,5})$/;
+const BALANCE = /^([CD])(\d{6})([A-Z]{3})(\d{0,15}[,.]\d{0,5})$/;
 
 type Balance = { value: Big; currency: string };
 
@@ -83,7 +83,11 @@ class Mt940Reader {
       this.#field = { tag, line: number, lines: [content], length: content.length };
       return items;
     }
-    if (own.trim() === "-") return this.#endMessage(number);
+    // A dash ends a message; banks write some between its fields, too.
+    if (own.trim() === "-") {
+      const items = this.#flush();
+      return this.#open?.isClosed === false ? items : [...items, ...this.#endMessage(number)];
+    }
     this.#continue(own);
     return [];
   }

@@ -12,14 +12,15 @@ import { omitEmpty, parseAmount, takeLast4 } from "../bank/file.ts";
 import type { PaymentItem } from "../items.ts";
 import type { Accepted, Journal, Money, Outcome } from "../target.ts";
 import { derivePaymentIdOf, describeEntry, parsePaymentIds } from "./entry-facts.ts";
-import { createJoiner, findCandidates, isReturn } from "./joining.ts";
-import { createOccurrences } from "../occurrences.ts";
+import { createJoiner, doubt, findCandidates, isReturn } from "./joining.ts";
 import type { BankPayment, Judged } from "./judged.ts";
 import { linkWaitingReturns, relinkReturns, saveReturns } from "./returns.ts";
 import { createRowCheck } from "./row.ts";
 import { settleDistinct } from "./distinct.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
 import { type Moved, moveAdvices } from "./moving.ts";
+import { doubtBatches, listPartReferences } from "./parts.ts";
+import { createEqualEntries } from "./repeats.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
 const SOURCE = "cashapp";
@@ -124,29 +125,45 @@ const toWhole = ({ payments, entry, paymentIds, verdict, facts, known }: Judged)
 
 type Found = { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] };
 
+/** Doubts the entries of a message that the file has twice: each may repeat the one that the message had first. */
+const doubtRepeats = (
+  judged: readonly Judged[],
+  stored: ReadonlyMap<string, PaymentEntryRow>,
+): readonly Judged[] => {
+  if (judged.every(({ repeats }) => repeats === undefined)) return judged;
+  const byId = new Map(judged.map((one) => [one.facts.id, one]));
+  return judged.map((one) => {
+    if (one.repeats === undefined || one.known !== undefined) return one;
+    const first = byId.get(one.repeats);
+    const row = first?.known ?? stored.get(one.repeats);
+    const root = first?.verdict.as === "joined" ? first.verdict.root.id : row?.joined_to;
+    const [paymentId = one.repeats] = first?.paymentIds ?? (row ? parsePaymentIds(row) : []);
+    return { ...one, verdict: doubt(root ?? one.repeats, paymentId) };
+  });
+};
+
 const judgeEntries = async (
   tx: Db,
   { tenantId, now, own }: Scope,
   byEntry: ReadonlyMap<Entry, BankPayment[]>,
-  occurrence: (facts: string) => number,
+  findPlace: ReturnType<typeof createEqualEntries>["number"],
   journal: Journal,
 ): Promise<Found & { moved: Moved | undefined }> => {
   const described = [...byEntry].map(([entry, payments]) => ({
     entry,
     payments,
-    facts: describeEntry(tenantId, entry, occurrence),
+    ...describeEntry(tenantId, entry, findPlace),
   }));
-  const stored = await findEntries(
-    tx,
-    tenantId,
-    described.map(({ facts }) => facts.id),
-  );
+  const ids = described.flatMap(({ facts, repeats }) => [facts.id, repeats ?? facts.id]);
+  const stored = await findEntries(tx, tenantId, [...new Set(ids)]);
   const known = new Map(stored.map((row) => [row.id, row]));
-  const fresh = described.filter(({ facts }) => !known.has(facts.id));
+  const fresh = described.filter(
+    ({ facts, repeats }) => !known.has(facts.id) && repeats === undefined,
+  );
   // Entries of this file are never taken for each other, and rows from before have no entries.
   for (const { facts } of described) own.add(facts.id);
   const facts = fresh.map((one) => one.facts);
-  const found = await findCandidates(tx, tenantId, facts);
+  const found = await findCandidates(tx, tenantId, facts, listPartReferences(fresh));
   const entries = fresh.map(({ entry }) => entry);
   const former = await findFormerIds(tx, tenantId, entries, found);
   const judge = (candidates: readonly PaymentEntryRow[]): Found => {
@@ -160,7 +177,7 @@ const judgeEntries = async (
       };
       return { ...decided, paymentIds: choosePaymentIds(decided, former) };
     });
-    return { judged, candidates };
+    return { judged: doubtRepeats(doubtBatches(judged, candidates), known), candidates };
   };
   const first = judge(found);
   const moved = await moveAdvices(tx, { tenantId, source: SOURCE, now }, first, journal);
@@ -174,7 +191,7 @@ const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
     import_id: importId,
     payment_ids: JSON.stringify(bringsPayments(judged) ? paymentIds : []),
     joined_to: verdict.as === "joined" ? verdict.root.id : null,
-    doubt_of: verdict.as === "doubtful" ? verdict.like.id : null,
+    doubt_of: verdict.as === "doubtful" ? verdict.like : null,
     doubt_payment_id: verdict.as === "doubtful" ? verdict.paymentId : null,
     doubt: verdict.as === "doubtful" ? "open" : null,
     waits: isReturn(facts) ? RETURN_WAITS.forPayment : null,
@@ -255,7 +272,7 @@ const writeEntries = async (
 
 /** Writes the payments of bank files. */
 export const createBankWriter = ({ tenantId, clock }: Needs) => {
-  const met = createOccurrences();
+  const met = createEqualEntries();
   const own = new Set<string>();
   return {
     async write(
@@ -264,7 +281,7 @@ export const createBankWriter = ({ tenantId, clock }: Needs) => {
       journal: Journal,
     ): Promise<Outcome[]> {
       const scope = { tenantId, now: formatTimestamp(clock()), own };
-      const found = await judgeEntries(tx, scope, groupByEntry(rows), met.count, journal);
+      const found = await judgeEntries(tx, scope, groupByEntry(rows), met.number, journal);
       const judged = await settleDistinct(
         tx,
         { tenantId, source: SOURCE, now: scope.now },

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import Big from "big.js";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Entry } from "../bank/entry.ts";
+import type { Place } from "./repeats.ts";
 import type { Values } from "./row.ts";
 
 const MOST_WORDS = 400;
@@ -96,15 +97,18 @@ export const toBankReference = (account: string | null, reference: string): stri
   return normal === "" ? null : `${account ?? ""}:${normal}`;
 };
 
+/** The facts of an entry, and the id of the one that it repeats, if its file has its message twice. */
+export type Described = { facts: EntryFacts; repeats: string | undefined };
+
 /**
- * Collects the facts of an entry. `occurrence` returns the place of the entry among the equal ones of its message, so
- * that a statement that is sent again with further entries is recognized.
+ * Collects the facts of an entry. `findPlace` numbers the entry among the equal ones of its message, so that a
+ * statement that is sent again with further entries is recognized.
  */
 export const describeEntry = (
   tenantId: string,
   entry: Entry,
-  occurrence: (facts: string) => number,
-): EntryFacts => {
+  findPlace: (facts: string, place: number) => Place,
+): Described => {
   const { message, currency, day } = entry;
   const { account, message: messageHash } = hashShared(tenantId, entry);
   const amount = new Big(entry.amount).toFixed();
@@ -122,9 +126,10 @@ export const describeEntry = (
     texts,
   );
   const lines = entry.payments.reduce((sum, { remittances }) => sum + remittances.length, 0);
-  return {
+  const { number, repeats } = findPlace(facts, entry.place);
+  const described: EntryFacts = {
     tenant_id: tenantId,
-    id: digest(facts, occurrence(facts)),
+    id: digest(facts, number),
     kind: message.kind,
     message: messageHash,
     account,
@@ -135,6 +140,10 @@ export const describeEntry = (
     reference_list: JSON.stringify([...own, ...documents.map((text) => DOCUMENT + text)]),
     words: `${payers.slice(0, MOST_WORDS / 2)}${PAYER_END}${texts.slice(0, MOST_WORDS / 2)}`,
     detail: entry.payments.length * LEAST_DETAIL + lines,
+  };
+  return {
+    facts: described,
+    repeats: repeats === undefined ? undefined : digest(facts, repeats),
   };
 };
 

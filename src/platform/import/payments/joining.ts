@@ -29,7 +29,15 @@ const ADVICES: ReadonlySet<string> = new Set(["edi820"]);
 export type Verdict =
   | { as: "new" }
   | { as: "joined"; root: PaymentEntryRow }
-  | { as: "doubtful"; like: PaymentEntryRow; paymentId: string; reason: string };
+  | { as: "doubtful"; like: string; paymentId: string; reason: string };
+
+/** Creates the verdict on an entry that may repeat a payment of another one. */
+export const doubt = (like: string, paymentId: string): Verdict => ({
+  as: "doubtful",
+  like,
+  paymentId,
+  reason: describeDoubt(paymentId),
+});
 
 export const shiftDay = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY).toISOString().slice(0, 10);
@@ -37,13 +45,17 @@ export const shiftDay = (day: string, days: number): string =>
 const countDaysBetween = (a: string, b: string): number =>
   Math.abs(Date.parse(a) - Date.parse(b)) / DAY;
 
-/** Stored entries that may be about the same money as those of a batch, with the entries that they were joined to. */
+/**
+ * Stored entries that may be about the same money as those of a batch, with the entries that they were joined to.
+ * `parts` are references of the payments within its entries.
+ */
 export const findCandidates = async (
   tx: Db,
   tenantId: string,
   entries: readonly EntryFacts[],
+  parts: readonly string[] = [],
 ): Promise<PaymentEntryRow[]> => {
-  const references = entries.flatMap(({ bank_reference: own }) => own ?? []);
+  const references = [...entries.flatMap(({ bank_reference: own }) => own ?? []), ...parts];
   const byReference = await findEntriesByReference(tx, tenantId, references);
   // Not spread as arguments, of which there can be at most some ten thousand: many payments can have one amount.
   const found = new Map(byReference.map((row) => [row.id, row]));
@@ -233,9 +245,18 @@ export const findLonelyAdvice = (
 export const getReference = (entry: EntryFacts): string | undefined =>
   listPayersReferences(entry)[0] ?? parseReferences(entry).own[0];
 
+/** Whether entries have the same facts, as two that a file has twice with their message. */
+const areEqual = (one: EntryFacts, other: EntryFacts): boolean =>
+  isSameMoney(one, other) &&
+  one.day === other.day &&
+  one.reference_list === other.reference_list &&
+  one.words === other.words;
+
 /** Whether two entries are about different money: those of one message, and of one side with other references. */
 export const areDistinct = (one: EntryFacts, other: EntryFacts): boolean =>
-  one.message === other.message || (!isAdvicePair(one, other) && contradictsReferences(one, other));
+  one.message === other.message
+    ? !areEqual(one, other)
+    : !isAdvicePair(one, other) && contradictsReferences(one, other);
 
 const DUPLICATE = "possible duplicate of ";
 
@@ -307,8 +328,7 @@ export const createJoiner = (candidates: readonly PaymentEntryRow[], own: Readon
     const found = like.find(({ root }) => !taken.has(root.id))?.root;
     if (found === undefined) return { as: "new" };
     taken.add(found.id);
-    const paymentId = parsePaymentIds(found)[0] ?? found.id;
-    return { as: "doubtful", like: found, paymentId, reason: describeDoubt(paymentId) };
+    return doubt(found.id, parsePaymentIds(found)[0] ?? found.id);
   };
   return {
     /** Decides on all entries of a batch, in their order where they are equally sure. */

@@ -10,6 +10,8 @@ export type BankPayment = { entry: Entry; payment: EntryPayment; rows: readonly 
 /** An entry of a batch with those of its payments that were accepted, and the decision on it. */
 export type Judged = {
   facts: EntryFacts;
+  /** The id of the entry that it repeats, if the file has its message twice. */
+  repeats: string | undefined;
   entry: Entry;
   payments: readonly BankPayment[];
   known: PaymentEntryRow | undefined;

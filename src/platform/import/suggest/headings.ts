@@ -27,14 +27,14 @@ export const AMOUNTS: ReadonlySet<Concept | undefined> = new Set<Concept>([
 const HEADINGS = {
   paymentId:
     "paymentid paymentnumber paymentno paymentnr transactionid transactionnumber transactionno receiptnumber receiptno " +
-    "checknumber checkno chequenumber zahlungsnummer zahlungsnr transaktionsid transaktionsnummer buchungsnummer " +
+    "checknumber checkno chequenumber zahlungsnummer zahlungsnr transaktionsid transaktionsnummer transaktionsnr buchungsnummer " +
     "numeropaiement numerotransaction numerodepaiement idtransaction numeropago idpago idtransaccion numerotransaccion " +
     "numerodipagamento idtransazione betalingsnummer betaalnummer transactienummer networkpaymentid eingangsnr",
   id: "id rowid recordid",
   reference:
     "reference ref bankreference paymentreference tracenumber trace confirmationnumber referenz zahlungsreferenz " +
     "bankreferenz referenznummer referencepaiement referencebancaire referencia referenciapago riferimento referentie " +
-    "kenmerk betalingskenmerk endtoendid kundenreferenz transactionref",
+    "kenmerk betalingskenmerk endtoendid kundenreferenz transactionref chqrefno",
   documentNumber:
     "documentnumber documentno docnumber docno invoicenumber invoiceno invoice invoicenum invoicenr invoiceid inv " +
     "invno billnumber rechnungsnummer rechnungsnr rechnung rgnr renr rechnr belegnummer belegnr beleg belegnummerextern " +
@@ -59,7 +59,7 @@ const HEADINGS = {
     "naamtegenpartij tegenpartij naamomschrijving contactname contact",
   paymentDate:
     "paymentdate datepaid paiddate receiptdate depositdate datereceived date postingdate bookingdate valuedate " +
-    "transactiondate settlementdate arrivaldate payoutdate zahlungsdatum zahldatum buchungstag buchungsdatum valuta valutadatum wertstellung " +
+    "transactiondate completeddate datecompleted settlementdate arrivaldate payoutdate zahlungsdatum zahldatum buchungstag buchungsdatum valuta valutadatum wertstellung " +
     "eingangsdatum datum buchung wertstellungsdatum wertstellungstag datepaiement datedepaiement datevaleur dateoperation datecomptable datereglement fechapago " +
     "fechadepago fecha fechavalor fechaoperacion datapagamento data datavaluta dataoperazione betaaldatum betalingsdatum " +
     "boekdatum boekingsdatum valutadatum rentedatum transactiedatum zahlungstag",
@@ -90,10 +90,10 @@ const HEADINGS = {
     "appliedamount amountapplied allocatedamount allocated verrechneterbetrag zugeordneterbetrag montantaffecte " +
     "montantimpute importeaplicado importoassegnato toegewezenbedrag",
   debit:
-    "debit debits debitamount dr withdrawal withdrawals paidout soll sollbetrag lastschrift ausgang belastung debet " +
+    "debit debits debitamount dr withdrawal withdrawals withdrawalamount paidout soll sollbetrag lastschrift ausgang belastung debet " +
     "montantdebit cargo cargos debe dare addebito addebiti af uit afschrijving",
   credit:
-    "credit credits creditamount cr deposit deposits paidin haben habenbetrag gutschrift eingang gutschriftbetrag " +
+    "credit credits creditamount cr deposit deposits depositamount paidin haben habenbetrag gutschrift eingang gutschriftbetrag " +
     "montantcredit abono abonos haber avere accredito accrediti bij bijschrijving",
   amount:
     "amount paymentamount amountpaid paidamount payment total value sum netamount disputedamount disputeamount betrag " +
@@ -110,7 +110,7 @@ const HEADINGS = {
     "ponumber po pono purchaseorder purchaseordernumber customerpo bestellnummer bestellnr bestellung auftragsnummer " +
     "numerocommande commande bondecommande numeropedido pedido ordendecompra numeroordine ordine bestelnummer ordernummer",
   text:
-    "description text details narrative memo remarks remittanceinformation remittancetext purpose notes note comment " +
+    "description text details narrative narration memo remarks remittanceinformation remittancetext purpose notes note comment " +
     "verwendungszweck buchungstext bemerkung beschreibung zahlungsgrund libelle communication motif concepto descripcion " +
     "observaciones causale descrizione omschrijving mededeling mededelingen opmerking",
   discount:
@@ -186,6 +186,13 @@ export const simplifyHeading = (heading: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "");
 
+/** Writes usual abbreviations in full. */
+const expand = (plain: string): string =>
+  plain
+    .replace(/amt$/, "amount")
+    .replace(/dt$/, "date")
+    .replace(/^txn(?=date|id|no|ref)/, "transaction");
+
 const SHORTEST_ALIKE = 7;
 
 /** Returns what a heading is about; undefined if it is none of the known ones or like them. */
@@ -193,7 +200,10 @@ export const findConcept = (heading: string): Concept | undefined => {
   const plain = simplifyHeading(heading);
   const withoutCode = simplifyHeading(heading.replace(CODE, ""));
   const withoutMoney = plain.replace(MONEY, "");
-  const found = CONCEPTS.get(plain) ?? CONCEPTS.get(withoutCode) ?? CONCEPTS.get(withoutMoney);
+  // "Gutschrift in CHF"
+  const withoutIn = (withoutCode === plain ? withoutMoney : withoutCode).replace(/in$/, "");
+  const forms = [plain, withoutCode, withoutMoney, withoutIn, expand(plain), expand(withoutCode)];
+  const found = forms.map((form) => CONCEPTS.get(form)).find((concept) => concept !== undefined);
   if (found !== undefined || plain.length < SHORTEST_ALIKE) return found;
   const [near] = [...CONCEPTS].filter(
     ([word]) => word.length >= SHORTEST_ALIKE && leven(word, plain) === 1,

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../kit/json.ts";
-import { type Cells, isBlank, toText } from "../cells.ts";
+import { type Cells, isBlank, isRuled, toText } from "../cells.ts";
 import { type HeadRecord, DELIMITERS, joinRecords, splitCells } from "../layout.ts";
 import { type Line, readLines } from "../lines.ts";
 import { createNdjsonReader } from "../ndjson.ts";
@@ -157,6 +157,7 @@ export const listRecords = ({ names, rows }: Sample): readonly (readonly unknown
     .filter(
       (cells) =>
         countFilled(cells) > 1 &&
+        !isRuled(cells) &&
         cells.slice(names.length).every(isBlank) &&
         !cells.some(isTotalWord),
     );

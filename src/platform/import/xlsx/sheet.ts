@@ -1,7 +1,7 @@
 import { type NumberFormat, PLAIN, roundTail } from "../../../kit/xlsx/formats.ts";
 import { convertSerial } from "../../../kit/xlsx/serial-days.ts";
 import { type Handlers, parseColumn } from "../../../kit/xlsx/structure.ts";
-import { DateCell, ErrorCell } from "../cells.ts";
+import { DateCell, ErrorCell, isRuled } from "../cells.ts";
 import { parseDay } from "../dates.ts";
 import { createWorkbookProblem, parsePart } from "./package.ts";
 import { createTextCollector, type Sheet, type Workbook } from "./workbook.ts";
@@ -82,7 +82,7 @@ const createRowCollector = (workbook: Workbook): Handlers & { take(): SheetRow[]
     return { column, type: t, style: Number(s), value: "", hasFormula: false };
   };
   const closeRow = (): void => {
-    if (!cells.every(isEmpty)) rows.push({ number, cells });
+    if (!cells.every(isEmpty) && !isRuled(cells)) rows.push({ number, cells });
     cells = [];
   };
   return {
