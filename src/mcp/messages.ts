@@ -2,7 +2,7 @@
  * Reads the messages of hosts before the SDK does, which drops what it does not understand, so that the sender would wait
  * for ever. Each message with a readable id is passed on or refused under that id.
  */
-import { isRecord, parseIfJson } from "../kit/json.ts";
+import { isRecord, parseSent } from "../kit/json.ts";
 import { type MessageId, restoreId, toMessageId } from "./message-ids.ts";
 
 type Fields = Record<string, unknown>;
@@ -58,7 +58,7 @@ const describe = (value: unknown): string => {
 const readArguments = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length === 0 ? {} : value;
   if (typeof value !== "string") return value;
-  const parsed = value.trim() === "" ? {} : parseIfJson(value);
+  const parsed = value.trim() === "" ? {} : parseSent(value);
   return isRecord(parsed) ? parsed : value;
 };
 

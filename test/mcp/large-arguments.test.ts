@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { findExceededLimit, isLargerThan, parseJson } from "../../src/kit/json.ts";
+import { findExceededLimit, isLargerThan, parseJson, parseSent } from "../../src/kit/json.ts";
 import { firstCharacters, hasMoreCharacters } from "../../src/kit/text.ts";
+import { readMessage } from "../../src/mcp/messages.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { parseAttachmentUri, parseName, parseRunUri } from "../../src/mcp/resources/address.ts";
@@ -66,6 +67,45 @@ describe("large arguments", () => {
     expect(long).toEqual([]);
     expect("x".repeat(20_000)[Symbol.iterator]().next().value).toBe("x");
     expect(spread.at(-1)).toBe(20_000);
+  });
+
+  it("are not parsed, searched or rewritten in full before they are refused", async () => {
+    const { host } = await connectScripted({});
+    const letters = "_x".repeat(2_000_000);
+    const [digits, brackets] = ["9".repeat(2_000_000), "[".repeat(2_000_000)];
+    const numbers = `[${"1,".repeat(500_000)}1]`;
+    const parse = vi.spyOn(JSON, "parse");
+    const replace = vi.spyOn(String.prototype, "replaceAll");
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+    });
+    for (const args of [
+      { [letters]: 1 },
+      { Status: letters },
+      ...[digits, brackets, numbers].flatMap((text) => [
+        { fields: text },
+        { Status: text },
+        { disputeId: text },
+      ]),
+    ]) {
+      const result = await host.call("disputes_list", args);
+      expect(readProblem(result).code).toBe("invalid_request");
+    }
+    const message = { id: 1, method: "tools/call", params: { name: "x", arguments: brackets } };
+    expect(readMessage(message)).toHaveProperty("refusal");
+    const longest = (texts: readonly unknown[]): number =>
+      Math.max(0, ...texts.map((text) => String(text).length));
+    // The parser sees at the first character that letters are no JSON.
+    const parsed = parse.mock.calls.map(([text]) => text).filter((text) => !text.startsWith("_"));
+    expect(longest(parsed)).toBeLessThan(1_000_000);
+    expect(longest(replace.mock.contexts)).toBeLessThan(1_000_000);
+  });
+
+  it("with a JSON text within the limits are read", () => {
+    expect(parseSent(' {"a":[1]}')).toEqual({ a: [1] });
+    expect([parseSent("12"), parseSent('"x"'), parseSent("x")]).toEqual([12, "x", undefined]);
+    expect(parseSent(`[${"1,".repeat(20_000)}1]`)).toHaveLength(20_001);
+    expect(parseSent(`[${"1,".repeat(20_001)}1]`)).toBeUndefined();
   });
 
   it("are counted by characters, not by the units of UTF-16", () => {
