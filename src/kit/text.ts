@@ -21,7 +21,9 @@ export const hasMoreCharacters = (text: string, most: number): boolean =>
 
 /** Returns the first so many characters of a text. */
 export const firstCharacters = (text: string, most: number): string =>
-  [...text.slice(0, 2 * most)].slice(0, most).join("");
+  Array.from(text.slice(0, 2 * most))
+    .slice(0, most)
+    .join("");
 
 // Control characters but tab and line feed, and those that change the direction of text or end a line.
 const ACTING = /[[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]--[\n\t]]/gv;
