@@ -1,7 +1,5 @@
 import { z } from "zod";
-
-// Lengths count Unicode code points, not UTF-16 code units.
-const countCharacters = (text: string): number => [...text].length;
+import { hasMoreCharacters } from "../kit/text.ts";
 
 const limitLength = (schema: z.ZodString, max: number) =>
   schema
@@ -9,7 +7,7 @@ const limitLength = (schema: z.ZodString, max: number) =>
       error: "must be well-formed Unicode without the character U+0000",
       params: { code: "format" },
     })
-    .refine((value) => value.length <= max || countCharacters(value) <= max, {
+    .refine((value) => !hasMoreCharacters(value, max), {
       error: `must have at most ${max} characters`,
       params: { code: "too_long" },
     })

@@ -5,6 +5,7 @@ import { contract } from "../contract/index.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { hasMoreCharacters } from "../kit/text.ts";
 import {
   type AccountHit,
   AccountPlace,
@@ -359,7 +360,7 @@ export const findRecords = defineInsight({
       ...(similar.length > 0 ? [SIMILAR] : []),
       ...(ranked.length > 0 ? [] : [isWhole() ? NOTHING : NOTHING_READ]),
       ...(truncated ? [PARTIAL] : []),
-      ...([...foldedText].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
+      ...(!hasMoreCharacters(foldedText, SHORTEST_PART - 1) && isListed(context) ? [SHORT] : []),
       ...results.flatMap((one) => one.notes),
     ];
     return {

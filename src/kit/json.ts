@@ -148,6 +148,23 @@ export const findExceededLimit = (
   return undefined;
 };
 
+/** Limits of a message that a host sends, and of JSON in its texts. Deep arguments are refused later, as a call. */
+export const MESSAGE_LIMITS: JsonLimits = {
+  depth: 200_000,
+  arrayLength: Infinity,
+  names: 10_000,
+  commas: 20_000,
+};
+
+/** The parser takes long for these values alone. */
+const MAY_BE_LARGE = /^\s*[[{\d-]/;
+
+/** Returns the value of JSON text that a host sends; undefined for other text, and for more than a message may have. */
+export const parseSent = (text: string): unknown =>
+  MAY_BE_LARGE.test(text) && findExceededLimit(text, MESSAGE_LIMITS) !== undefined
+    ? undefined
+    : parseIfJson(text);
+
 /** Whether a value is an object with fields: no array, and no number that a double would change. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" &&

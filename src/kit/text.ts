@@ -13,6 +13,18 @@ export const textBefore = (text: string, characters: string): string => {
   return text;
 };
 
+// Characters are Unicode code points, each of one or two UTF-16 units. Spreading a long text takes a while.
+
+/** Whether a text has more than so many characters. */
+export const hasMoreCharacters = (text: string, most: number): boolean =>
+  text.length > most && (text.length > 2 * most || [...text].length > most);
+
+/** Returns the first so many characters of a text. */
+export const firstCharacters = (text: string, most: number): string =>
+  Array.from(text.slice(0, 2 * most))
+    .slice(0, most)
+    .join("");
+
 // Control characters but tab and line feed, and those that change the direction of text or end a line.
 const ACTING = /[[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]--[\n\t]]/gv;
 

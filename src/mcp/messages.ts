@@ -2,7 +2,7 @@
  * Reads the messages of hosts before the SDK does, which drops what it does not understand, so that the sender would wait
  * for ever. Each message with a readable id is passed on or refused under that id.
  */
-import { isRecord, parseIfJson } from "../kit/json.ts";
+import { isDeeperThan, isRecord, parseSent } from "../kit/json.ts";
 import { type MessageId, restoreId, toMessageId } from "./message-ids.ts";
 
 type Fields = Record<string, unknown>;
@@ -15,6 +15,9 @@ export type Reading = { message: Fields } | { refusal: Refusal } | "ignored";
 
 /** No method, tool or prompt has a longer name, and no resource a longer URI. The SDK's errors repeat them whole. */
 const MAX_NAME_LENGTH = 8192;
+
+/** The SDK reads members by recursion, and fails on one of some thousand levels without an answer. */
+const MAX_LEVELS = 100;
 
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
@@ -58,7 +61,7 @@ const describe = (value: unknown): string => {
 const readArguments = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length === 0 ? {} : value;
   if (typeof value !== "string") return value;
-  const parsed = value.trim() === "" ? {} : parseIfJson(value);
+  const parsed = value.trim() === "" ? {} : parseSent(value);
   return isRecord(parsed) ? parsed : value;
 };
 
@@ -83,6 +86,14 @@ const findLongName = ({ name, uri }: Fields): [number, string] | undefined => {
       ];
 };
 
+/** The arguments of a call have a refusal of their own, which is logged as a call. */
+const findDeepParams = (params: Fields, isCall: boolean): [number, string] | undefined => {
+  const read = isCall ? { ...params, arguments: undefined } : params;
+  return isDeeperThan(read, MAX_LEVELS)
+    ? [INVALID_PARAMS, `The member params may be nested ${MAX_LEVELS} levels deep.`]
+    : undefined;
+};
+
 /** Returns the reason why a request or notification cannot be handled; undefined for a good one. */
 const findFault = ({
   jsonrpc,
@@ -103,7 +114,11 @@ const findFault = ({
     return [INVALID_PARAMS, `The member params must be an object; ${describe(params)}.`];
   }
   if (!isRecord(params)) return undefined;
-  return findLongName(params) ?? (isCall ? findCallFault(params) : undefined);
+  return (
+    findLongName(params) ??
+    findDeepParams(params, isCall) ??
+    (isCall ? findCallFault(params) : undefined)
+  );
 };
 
 const readId = (fields: Fields): MessageId | null | undefined => {
@@ -191,6 +206,13 @@ const repairParams = (fields: Fields): Fields => {
   };
 };
 
+/** In place of a response that cannot be read: its request fails and does not wait any longer. */
+const toFailed = ({ jsonrpc, id }: Fields): Fields => ({
+  jsonrpc,
+  id,
+  error: { code: INVALID_REQUEST, message: `A response may be nested ${MAX_LEVELS} levels deep.` },
+});
+
 /** Reads one parsed message. */
 export const readMessage = (value: unknown): Reading => {
   if (!isRecord(value)) {
@@ -201,7 +223,7 @@ export const readMessage = (value: unknown): Reading => {
   const id = readId(fields);
   // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.
   if (fields["method"] === undefined && ("result" in fields || "error" in fields)) {
-    return { message: fields };
+    return { message: isDeeperThan(fields, MAX_LEVELS) ? toFailed(fields) : fields };
   }
   const fault = findFault(fields);
   if (isNotification(fields)) {

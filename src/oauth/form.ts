@@ -36,7 +36,8 @@ export const redirect = ({ response }: Exchange, to: string): void => {
 export const readForm = async ({ incoming }: Exchange): Promise<URLSearchParams | undefined> => {
   const type = incoming.headers["content-type"] ?? "";
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) return undefined;
-  const body = await readAtMost(incoming, MAX_BYTES);
+  // The rest of a longer body is read and dropped after the response.
+  const body = await readAtMost(incoming.iterator({ destroyOnReturn: false }), MAX_BYTES);
   return body && new URLSearchParams(body.toString("utf8"));
 };
 

@@ -199,6 +199,8 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
     handleProtocol: provider.callback(),
   };
   return async (incoming, response) => {
+    // A refused body is read to its end: the next request of the connection comes after it.
+    response.once("finish", () => incoming.resume());
     const url = new URL(incoming.url ?? "/", issuer);
     const path = toRelativePath(url.pathname, context.prefix);
     if (path === PATHS.authorization) narrowAuthorization(url.searchParams);

@@ -59,7 +59,7 @@ const LEAST_SCORE = 2;
 
 /** Checks a password that a person chooses. @throws {Problem} invalid_request */
 export const checkNewPassword = async (password: string): Promise<void> => {
-  const { length } = [...password];
+  const { length } = password.length > LONGEST_PASSWORD ? password : [...password];
   // U+0000 is refused in every request, so no login could contain it.
   if (length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD || password.includes("\0")) {
     throw new Problem(

@@ -1,5 +1,9 @@
-import { describe, expect, it, vi } from "vitest";
-import { findExceededLimit, isLargerThan, parseJson } from "../../src/kit/json.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { findExceededLimit, isLargerThan, parseJson, parseSent } from "../../src/kit/json.ts";
+import { firstCharacters, hasMoreCharacters } from "../../src/kit/text.ts";
+import { readMessage } from "../../src/mcp/messages.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { parseAttachmentUri, parseName, parseRunUri } from "../../src/mcp/resources/address.ts";
 import { DISPUTE, EXPORT_RUNS } from "../../src/mcp/results/resource-uris.ts";
 import { connectScripted, readProblem } from "./hosts.ts";
@@ -33,6 +37,85 @@ describe("large arguments", () => {
     expect(parseJson(many)).toHaveLength(200_000);
     // Without a function that is called for each number.
     expect(parse.mock.calls).toEqual([[many]]);
+  });
+
+  it("are not taken apart into characters before they are refused", async () => {
+    const { host } = await connectScripted({});
+    const texts = toolList({ toolsets: toolsetNames, readOnly: false }).flatMap(
+      ({ name, inputSchema: { properties, required = [] } }) =>
+        Object.entries(properties)
+          .filter(([, { type }]) => type === "string")
+          .map(([argument]) => ({ name, argument, required })),
+    );
+    const spread: number[] = [];
+    const iterate = String.prototype[Symbol.iterator];
+    const iterator = vi.spyOn(String.prototype, Symbol.iterator).mockImplementation(function (
+      this: string,
+    ) {
+      spread.push(this.length);
+      return iterate.call(this);
+    });
+    onTestFinished(() => iterator.mockRestore());
+    const long = [];
+    for (const { name, argument, required } of texts) {
+      const others = Object.fromEntries(required.map((one) => [one, "x"]));
+      spread.length = 0;
+      await host.call(name, { ...others, [argument]: "x".repeat(100_000) });
+      if (Math.max(...spread, 0) > 50_000) long.push(`${name}.${argument}`);
+    }
+    expect(texts.length).toBeGreaterThan(200);
+    expect(long).toEqual([]);
+    expect("x".repeat(20_000)[Symbol.iterator]().next().value).toBe("x");
+    expect(spread.at(-1)).toBe(20_000);
+  });
+
+  it("are not parsed, searched or rewritten in full before they are refused", async () => {
+    const { host } = await connectScripted({});
+    const letters = "_x".repeat(2_000_000);
+    const [digits, brackets] = ["9".repeat(2_000_000), "[".repeat(2_000_000)];
+    const numbers = `[${"1,".repeat(500_000)}1]`;
+    const parse = vi.spyOn(JSON, "parse");
+    const replace = vi.spyOn(String.prototype, "replaceAll");
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+    });
+    for (const args of [
+      { [letters]: 1 },
+      { Status: letters },
+      ...[digits, brackets, numbers].flatMap((text) => [
+        { fields: text },
+        { Status: text },
+        { disputeId: text },
+      ]),
+    ]) {
+      const result = await host.call("disputes_list", args);
+      expect(readProblem(result).code).toBe("invalid_request");
+    }
+    const message = { id: 1, method: "tools/call", params: { name: "x", arguments: brackets } };
+    expect(readMessage(message)).toHaveProperty("refusal");
+    const longest = (texts: readonly unknown[]): number =>
+      Math.max(0, ...texts.map((text) => String(text).length));
+    // The parser sees at the first character that letters are no JSON.
+    const parsed = parse.mock.calls.map(([text]) => text).filter((text) => !text.startsWith("_"));
+    expect(longest(parsed)).toBeLessThan(1_000_000);
+    expect(longest(replace.mock.contexts)).toBeLessThan(1_000_000);
+  });
+
+  it("with a JSON text within the limits are read", () => {
+    expect(parseSent(' {"a":[1]}')).toEqual({ a: [1] });
+    expect([parseSent("12"), parseSent('"x"'), parseSent("x")]).toEqual([12, "x", undefined]);
+    expect(parseSent(`[${"1,".repeat(20_000)}1]`)).toHaveLength(20_001);
+    expect(parseSent(`[${"1,".repeat(20_001)}1]`)).toBeUndefined();
+  });
+
+  it("are counted by characters, not by the units of UTF-16", () => {
+    const smile = "\u{1F600}";
+    expect(hasMoreCharacters(smile.repeat(200), 200)).toBe(false);
+    expect(hasMoreCharacters(`${smile.repeat(199)}xy`, 200)).toBe(true);
+    expect(hasMoreCharacters(smile.repeat(201), 200)).toBe(true);
+    expect(firstCharacters(`${smile}x${smile}`, 2)).toBe(`${smile}x`);
+    expect(firstCharacters(`x${smile}${smile}`, 2)).toBe(`x${smile}`);
+    expect(firstCharacters(smile, 2)).toBe(smile);
   });
 
   it("with URIs of 2 MB name nothing, and are not repeated", async () => {

@@ -122,6 +122,31 @@ describe.each([
     expect(await send(ping(10), 1)).toMatchObject([{ id: 10, result: {} }]);
   });
 
+  verifies("HS-05", "C-101");
+  it.each([101, 3000, 20_000, 150_000])(
+    "a member that the SDK reads is refused with %i levels, under its id",
+    async (levels) => {
+      const send = await open();
+      const deep = "[".repeat(levels) + "]".repeat(levels);
+      const version = '"protocolVersion":"2025-11-25"';
+      const info = '"clientInfo":{"name":"a","version":"1"}';
+      for (const [method, params] of [
+        ["initialize", `${version},${info},"capabilities":{"experimental":{"a":{"b":${deep}}}}`],
+        ["tools/list", `"_meta":{"io.modelcontextprotocol/clientCapabilities":{"a":${deep}}}`],
+        ["prompts/get", `"name":"draft-reply","arguments":{"kind":${deep}}`],
+        ["logging/setLevel", `"level":${deep}`],
+      ]) {
+        const answers = await send(
+          `{"jsonrpc":"2.0","id":9,"method":"${method}","params":{${params}}}`,
+          1,
+        );
+        expect([method, idsOf(answers), codesOf(answers)]).toEqual([method, [9], [-32_602]]);
+      }
+      await send(`{"jsonrpc":"2.0","id":12,"result":{"x":${deep}}}`, 0);
+      expect(await send(ping(10), 1)).toMatchObject([{ id: 10, result: {} }]);
+    },
+  );
+
   verifies("HS-05");
   it("each request of a batch has one answer, notifications have none", async () => {
     const send = await open();

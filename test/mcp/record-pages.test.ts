@@ -30,12 +30,17 @@ describe("the pages of records", () => {
 
   it("reads numbers with slashes, and leaves other paths alone", () => {
     expect(parseRecordPath("/documents/INV/1")).toEqual({ kind: "document", id: "INV/1" });
+    const id = "\u{1F600}".repeat(128);
+    expect(parseRecordPath(`/accounts/${encodeURIComponent(id)}`)).toEqual({ kind: "account", id });
     for (const path of [
       "/disputes",
       "/disputes/",
       "/dispute/v1/x",
       "/disputes/%E0%A4%A",
       "/docs",
+      // Addresses in a page lead back to its root, once for each slash.
+      `/disputes/${"/".repeat(9000)}x`,
+      `/accounts/${"x".repeat(9000)}`,
     ]) {
       expect(parseRecordPath(path), path).toBeUndefined();
       expect(isSitePath(path), path).toBe(false);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SOURCES } from "../../src/contract/payments/catalogue.ts";
 import { createOpenApi } from "../../src/contract/openapi.ts";
+import { withConfirmView } from "../../src/mcp/tools/listing/confirm-tool.ts";
 import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
 import type { JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
@@ -14,15 +15,26 @@ const inDiscovery = toolList({ ...EVERYTHING, discovery: true });
 
 type Argument = { where: string; schema: JsonSchema };
 
-const argumentsIn = (where: string, { properties = {}, items }: JsonSchema): Argument[] => [
-  ...Object.entries(properties).flatMap(([name, schema]) => [
-    { where: `${where}.${name}`, schema },
-    ...argumentsIn(`${where}.${name}`, schema),
-  ]),
-  ...(items === undefined ? [] : argumentsIn(`${where}[]`, items)),
-];
+// What a keyword of JSON Schema holds: schemas by the name of an argument, by another name, or no schema.
+const BY_ARGUMENT = new Set(["properties", "patternProperties"]);
+const BY_NAME = new Set(["$defs", "definitions", "dependentSchemas"]);
+const NO_SCHEMA = new Set(["enum", "const", "default", "examples", "required"]);
 
-const every: readonly Argument[] = [...all, ...inDiscovery].flatMap(({ name, inputSchema }) =>
+/** The arguments below a schema, whatever keyword holds them. */
+const argumentsIn = (where: string, schema: object): Argument[] =>
+  Object.entries(schema).flatMap(([keyword, value]) => {
+    if (NO_SCHEMA.has(keyword) || typeof value !== "object" || value === null) return [];
+    const at = Array.isArray(schema) || keyword === "items" ? `${where}[]` : where;
+    if (!BY_ARGUMENT.has(keyword) && !BY_NAME.has(keyword)) return argumentsIn(at, value);
+    return Object.entries(value as Record<string, JsonSchema>).flatMap(([name, one]) => [
+      ...(BY_ARGUMENT.has(keyword) ? [{ where: `${at}.${name}`, schema: one }] : []),
+      ...argumentsIn(`${at}.${name}`, one),
+    ]);
+  });
+
+const withFurther = withConfirmView(toolList({ ...EVERYTHING, research: true }), () => true);
+const listed = [...withFurther, ...inDiscovery];
+const every: readonly Argument[] = listed.flatMap(({ name, inputSchema }) =>
   argumentsIn(name, inputSchema),
 );
 
@@ -42,6 +54,31 @@ describe("arguments of tools", () => {
     expect(every).not.toEqual([]);
     const undescribed = every.filter(({ schema: { description = "" } }) => description === "");
     expect(undescribed.map(({ where }) => where)).toEqual([]);
+  });
+
+  it("are found below every keyword of a schema", () => {
+    const hidden = { properties: { hidden: { type: "string" } } };
+    const schemas: Record<string, unknown> = {
+      items: hidden,
+      prefixItems: [hidden],
+      anyOf: [{ type: "null" }, hidden],
+      oneOf: [hidden],
+      allOf: [hidden],
+      additionalProperties: hidden,
+      patternProperties: { "^x": hidden },
+      $defs: { one: hidden },
+      if: hidden,
+      properties: { items: { description: "named like a keyword", ...hidden } },
+    };
+    for (const [keyword, schema] of Object.entries(schemas)) {
+      const found = argumentsIn("tool", { [keyword]: schema });
+      expect(found.at(-1)?.where, keyword).toMatch(/\.hidden$/);
+      expect(found.at(-1)?.schema, keyword).toEqual({ type: "string" });
+    }
+    const named = { properties: { enum: { type: "string" }, properties: hidden } };
+    const all = argumentsIn("tool", named).map(({ where }) => where);
+    expect(all).toEqual(["tool.enum", "tool.properties", "tool.properties.hidden"]);
+    expect(argumentsIn("tool", { default: hidden, enum: [hidden] })).toEqual([]);
   });
 
   it("are described by more than their names", () => {
@@ -82,7 +119,8 @@ describe("arguments of tools", () => {
 
 verifies("WK-02");
 describe("the tokens of tools", () => {
-  it.each(all.map((tool) => [tool.name, tool] as const))("%s has at most 700", (_name, tool) => {
+  const named = new Map(listed.map((tool) => [tool.name, tool]));
+  it.each([...named])("%s has at most 700", (_name, tool) => {
     expect(o200kTokens(forModel(tool))).toBeLessThanOrEqual(700);
   });
 

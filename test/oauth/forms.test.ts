@@ -8,6 +8,7 @@ import {
   signIn,
   startAuthorization,
 } from "../support/oauth.ts";
+import { rawRequest, rawSocket } from "../support/raw-socket.ts";
 import { verifies } from "../support/verifies.ts";
 import { openSignIn, useAuthorization, usePlatform } from "./setup.ts";
 
@@ -50,6 +51,28 @@ describe("the forms of a sign-in", () => {
       expect(cookie).toMatch(/; samesite=lax/i);
     }
   });
+
+  verifies("C-41");
+  it.each(["authorize", "account", "token", "revoke"])(
+    "that are too long leave the connection to the next request: %s",
+    async (name) => {
+      const connection = await rawSocket(oauth.running.url);
+      const lines = [
+        `POST /oauth/${name} HTTP/1.1`,
+        "Host: localhost",
+        "Content-Type: application/x-www-form-urlencoded",
+      ];
+      connection.say(rawRequest(lines, "x".repeat(2_000_000)));
+      const body = "y".repeat(2_000_000);
+      const chunked = [...lines, "Transfer-Encoding: chunked", "", body.length.toString(16), body];
+      connection.say([...chunked, "0", "", ""].join("\r\n"));
+      const next = ["GET /oauth/jwks HTTP/1.1", "Host: localhost", "Connection: close"];
+      connection.say(rawRequest(next));
+      const answer = await connection.ended();
+      expect(answer.match(/HTTP\/1.1 \d+/g)?.slice(-1)).toEqual(["HTTP/1.1 200"]);
+      expect(answer.length).toBeLessThan(40_000);
+    },
+  );
 
   const expectRefused = (shown: Shown): void => {
     expect(shown.status).toBe(403);

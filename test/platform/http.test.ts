@@ -9,6 +9,7 @@ import {
   onEveryStore,
   useTenant,
 } from "../support/platform.ts";
+import { rawRequest, rawSocket } from "../support/raw-socket.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Raw = { status: number; headers: Record<string, string | string[] | undefined>; text: string };
@@ -212,6 +213,26 @@ onEveryStore("the platform over HTTP", (at) => {
       socket.once("error", reject);
     });
     expect(status).toContain("413");
+  });
+
+  verifies("C-41");
+  it("answers the request after a body of GET that is too long", async () => {
+    const head = (target: string, ...more: string[]): string[] => [
+      `GET ${path(target)} HTTP/1.1`,
+      "Host: localhost",
+      `X-Platform-Auth: ${admin.token}`,
+      ...more,
+    ];
+    const connection = await rawSocket(`http://127.0.0.1:${port}`);
+    const chunked = ["Content-Type: application/json", "Transfer-Encoding: chunked", "", ""];
+    connection.say(head("/disputes/by-dispute-ids", ...chunked).join("\r\n"));
+    const chunk = "x".repeat(64 * 1024);
+    for (let sent = 0; sent < 40; sent++) {
+      connection.say(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+    }
+    connection.say(`0\r\n\r\n${rawRequest(head("/disputes", "Connection: close"))}`);
+    const answer = await connection.ended();
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 200"]);
   });
 
   verifies("D-GEN-7", "C-50");

@@ -101,7 +101,7 @@ export const runUserCreate = (
     const user = await createUser(base, made, () => readNewPassword(io));
     if (user.password === "kept") {
       io.notify(
-        `${user.email} is a user of this store already: a given password was not used, and the present one stays. To replace it: admin user set-password, or admin user reset-link.`,
+        `${user.email} is a user of this store already: a given password was not used, and the present one stays, if there is one. To set one: admin user set-password, or admin user reset-link.`,
       );
     }
     return user;

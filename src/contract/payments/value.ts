@@ -2,6 +2,7 @@ import { z } from "zod";
 import { formatTimestamp, isWritable } from "../../kit/clock.ts";
 import { InexactNumber } from "../../kit/json.ts";
 import { findNearest } from "../../kit/nearest.ts";
+import { firstCharacters, hasMoreCharacters } from "../../kit/text.ts";
 import type { Field } from "./field.ts";
 import type { FieldType } from "./operators.ts";
 
@@ -19,7 +20,7 @@ const DATE_TIME = z.iso.datetime({ offset: true });
 export const abbreviate = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > MAX_SHOWN_CHARACTERS
-    ? `${[...text].slice(0, MAX_SHOWN_CHARACTERS).join("")}…`
+    ? `${firstCharacters(text, MAX_SHOWN_CHARACTERS)}…`
     : text;
 };
 
@@ -33,7 +34,7 @@ const checkText = (value: unknown): CheckResult => {
   if (!value.isWellFormed() || value.includes("\0")) {
     return refuse("format", "must be well-formed Unicode without the character U+0000");
   }
-  return value.length > MAX_CHARACTERS && [...value].length > MAX_CHARACTERS
+  return hasMoreCharacters(value, MAX_CHARACTERS)
     ? refuse("too_long", `must have at most ${MAX_CHARACTERS} characters`)
     : { value };
 };

@@ -4,16 +4,13 @@ import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
-import { findExceededLimit } from "../../kit/json.ts";
+import { findExceededLimit, MESSAGE_LIMITS } from "../../kit/json.ts";
 import { createIdScanner, type MessageId, parseWithIds, scanId } from "../message-ids.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
 
 const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
-
-// Deep arguments have their own refusal, which is logged as a call.
-const JSON_LIMITS = { depth: 200_000, arrayLength: Infinity, names: 10_000, commas: 20_000 };
 
 /** As many messages as the SDK takes at once, which looks at each before it counts them. */
 const MAX_BATCH = 100;
@@ -41,7 +38,7 @@ const notJson = (bytes: Uint8Array): Response =>
 const tooComplex = (bytes: Uint8Array): Response =>
   createErrorResponse(
     400,
-    `The request is nested deeper than ${JSON_LIMITS.depth} levels, or has more than ${JSON_LIMITS.names} different names of fields or ${JSON_LIMITS.commas} values.`,
+    `The request is nested deeper than ${MESSAGE_LIMITS.depth} levels, or has more than ${MESSAGE_LIMITS.names} different names of fields or ${MESSAGE_LIMITS.commas} values.`,
     { code: -32_600, id: scanId(bytes) ?? null },
   );
 
@@ -133,7 +130,7 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(bytes)) return invalidUtf8(bytes);
   const text = new TextDecoder().decode(bytes);
-  if (findExceededLimit(text, JSON_LIMITS) !== undefined) return tooComplex(bytes);
+  if (findExceededLimit(text, MESSAGE_LIMITS) !== undefined) return tooComplex(bytes);
   const value = parseWithIds(text);
   if (Array.isArray(value) && value.length > MAX_BATCH) return tooMany();
   return value === undefined ? notJson(bytes) : value;

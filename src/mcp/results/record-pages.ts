@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from "../../kit/text.ts";
 import { SCHEME } from "./resource-uris.ts";
 
 /** The pages of records: `/disputes/CODE`, `/accounts/NUMBER` and `/documents/NUMBER`. */
@@ -16,12 +17,16 @@ const decode = (text: string): string | undefined => {
   }
 };
 
+/** A number has at most 128 characters, and the code of a dispute few more. */
+const LONGEST_NAME = 200;
+
 /** Returns the record whose page is at a path; undefined for other paths. A number may contain slashes. */
 export const parseRecordPath = (path: string): RecordName | undefined => {
   const [, plural = "", ...parts] = path.split("/");
   const kind = KINDS.find((one) => `${one}s` === plural);
   const id = decode(parts.join("/"));
-  return kind === undefined || id === undefined || id.trim() === "" ? undefined : { kind, id };
+  const isName = id !== undefined && id.trim() !== "" && !hasMoreCharacters(id, LONGEST_NAME);
+  return kind === undefined || !isName ? undefined : { kind, id };
 };
 
 /** Whether the page of the server answers a path: its own, those of its files and those of records. */

@@ -110,6 +110,15 @@ export const collectText = async (
   return bytes.toString("utf8").replace(BYTE_ORDER_MARK, "");
 };
 
+/** Reads a body from Node's own message. A refused one is read to its end: the connection's next request is after it. */
+const collectIncoming = async (incoming: IncomingMessage, most: number): Promise<string> => {
+  try {
+    return await collectText(incoming.iterator({ destroyOnReturn: false }), most);
+  } finally {
+    incoming.resume();
+  }
+};
+
 // A fetch Request cannot have the body of a GET, so that body is read from Node's own message.
 const readText = async (
   request: Request,
@@ -117,7 +126,8 @@ const readText = async (
   most: number,
 ): Promise<string> => {
   if (Number(request.headers.get("content-length") ?? 0) > most) createTooLarge(most);
-  if (request.method === "GET") return incoming === undefined ? "" : collectText(incoming, most);
+  if (request.method === "GET")
+    return incoming === undefined ? "" : collectIncoming(incoming, most);
   return request.body === null ? "" : collectText(request.body, most);
 };
 

@@ -5,6 +5,7 @@ import {
   type SharedErrorCode,
 } from "../../contract/errors.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
+import { firstCharacters } from "../../kit/text.ts";
 import type { RecordVersion } from "../preconditions.ts";
 import type { Db } from "../store/port.ts";
 import type { DepartmentRow, Flag } from "../store/tables/schema.ts";
@@ -42,7 +43,7 @@ export const withResourceId = async <R extends { body: unknown }>(
 const SHOWN_CHARACTERS = 100;
 
 /** Shortens a value for a message. */
-export const shorten = (value: string): string => [...value].slice(0, SHOWN_CHARACTERS).join("");
+export const shorten = (value: string): string => firstCharacters(value, SHOWN_CHARACTERS);
 
 export const describeMissing = (noun: string, key: string, value: string): string =>
   `There is no ${noun} with the ${key} ${shorten(value)}.`;

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { getDialect, type SearchTarget } from "./dialect.ts";
 import { fold } from "./fold.ts";
+import { hasMoreCharacters } from "../../../kit/text.ts";
 import type { Db } from "../port.ts";
 
 /** Returns the text with the wildcards of `like` taken literally. */
@@ -33,7 +34,7 @@ export const findText = async (
   text: string,
 ): Promise<RawBuilder<boolean>> => {
   const part = withoutBreaks(text);
-  const pattern = [...part].length < TRIPLE ? START + part : part;
+  const pattern = !hasMoreCharacters(part, TRIPLE - 1) ? START + part : part;
   const triples = listTriples(pattern);
   const holds = sql<boolean>`search_text like ${toLikePattern(pattern)} escape '\\'`;
   const found = await getDialect(db).search.findTriples(db, target, { tenantId, triples, holds });

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { ACCOUNT_SEARCH } from "./accounts.ts";
 import { findDistinct } from "./distinct-values.ts";
+import { hasMoreCharacters } from "../../../kit/text.ts";
 import type { Db } from "../port.ts";
 import { findText, toLikePattern } from "../engine/search.ts";
 import { ofTenant } from "../engine/rows.ts";
@@ -36,7 +37,7 @@ export const findNamed = async (
 ): Promise<NamePart | undefined> => {
   if (text === undefined) return undefined;
   // The index finds shorter texts at the beginning of names only, and has no line breaks.
-  if ([...text].length < 3 || text.includes("\n")) return { text, numbers: undefined };
+  if (!hasMoreCharacters(text, 2) || text.includes("\n")) return { text, numbers: undefined };
   const rows = await ofTenant(db, "accounts", tenantId)
     .select("account_number")
     .where(await findText(db, ACCOUNT_SEARCH, tenantId, text))
