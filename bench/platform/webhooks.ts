@@ -138,7 +138,7 @@ export const webhookBenchmarks: readonly Benchmark[] = [
     about: `until all living of ${RECEIVERS} receivers have heard of a run, ${DEAD} dead : none`,
     unit: "ms",
     aim: 1.1,
-    why: "calls to the dead receivers are begun too, and the search for due deliveries passes over those that wait behind such a call",
+    why: "calls to the dead receivers are begun too, each with a claim and a connection",
     run: ({ runs }) =>
       inFolder(async (folder) => {
         const store = await openSqlite(join(folder, "platform.db"), SIGNING);

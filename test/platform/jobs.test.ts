@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SECOND } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { addJob, removeJob } from "../../src/platform/store/queries/jobs.ts";
@@ -295,6 +296,42 @@ describe.each(dialects)("job worker ($name)", (dialect) => {
     expect(ran.indexOf("third")).toBeLessThanOrEqual(13);
     const early = ran.slice(0, 10).filter((lane) => lane === "first").length;
     expect([4, 5, 6]).toContain(early);
+  });
+
+  it("searches once for jobs that end while others run, and at once after the last one", async () => {
+    for (const lane of ["busy", "first", "second"]) {
+      for (const number of [1, 2]) await add(`${lane}-${number}`, { lane });
+    }
+    const { open, opened } = gate();
+    const one = worker({
+      perLane: 1,
+      async run(job) {
+        if (job.id === "busy-1") await opened;
+        await finish(job);
+        ran.push(job.id);
+      },
+    });
+    vi.useFakeTimers({
+      toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"],
+    });
+    // Not `expect.poll`, which advances the timers.
+    const untilRan = async (count: number): Promise<string[]> => {
+      while (ran.length < count) await setImmediate();
+      return ran.splice(0).toSorted();
+    };
+    try {
+      one.start();
+      expect(await untilRan(2)).toEqual(["first-1", "second-1"]);
+      for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+      expect(await left()).toEqual(["busy-1", "busy-2", "first-2", "second-2"]);
+      vi.advanceTimersByTime(1);
+      expect(await untilRan(2)).toEqual(["first-2", "second-2"]);
+      open();
+      expect(await untilRan(2)).toEqual(["busy-1", "busy-2"]);
+    } finally {
+      open();
+      vi.useRealTimers();
+    }
   });
 
   it("runs no more jobs concurrently than the kind allows", async () => {

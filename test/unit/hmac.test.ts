@@ -2,7 +2,9 @@ import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
 import { createHmacSha256 } from "../../src/kit/hmac.ts";
 
-const texts = Array.from({ length: 140 }, (_, length) => "äb€".repeat(length).slice(0, length));
+const short = Array.from({ length: 140 }, (_, length) => "äb€".repeat(length).slice(0, length));
+const long = [4_000, 10_000, 3].map((length) => "€\ud800".repeat(length));
+const texts = [...short, ...long];
 
 it.each([0, 1, 32, 64])("is HMAC with SHA-256 (key of %i bytes)", (size) => {
   const secret = Buffer.from(Array.from({ length: size }, (_, index) => 255 - index));

@@ -31,6 +31,12 @@ export type WorkerNeeds = { store: Store; clock: Clock; log: Log };
 
 const POLL_MS = SECOND;
 
+/**
+ * A search costs more the more lanes there are. While many calls to receivers end, searches may take this share of the
+ * time at most: one after each call took most of it.
+ */
+const SEARCHING_SHARE = 1 / 10;
+
 class JobWorker implements Worker {
   readonly #needs: WorkerNeeds;
   readonly #kinds: readonly JobKind[];
@@ -41,6 +47,9 @@ class JobWorker implements Worker {
   /** Whether the last poll failed. */
   #hasFailed = false;
   #timer: NodeJS.Timeout | undefined;
+  #refill: NodeJS.Timeout | undefined;
+  /** How long the last search for due jobs took, in milliseconds. */
+  #searchMs = 0;
 
   constructor(needs: WorkerNeeds, kinds: readonly JobKind[]) {
     this.#needs = needs;
@@ -72,6 +81,7 @@ class JobWorker implements Worker {
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#timer);
+    clearTimeout(this.#refill);
     await this.#polling;
     await Promise.all(this.#allRunning());
   }
@@ -82,6 +92,14 @@ class JobWorker implements Worker {
 
   #allRunning(): Promise<void>[] {
     return [...this.#running.values()].flatMap((set) => [...set]);
+  }
+
+  /** Polls once for all jobs that end meanwhile. */
+  #wakeSoon(): void {
+    this.#refill ??= setTimeout(() => {
+      this.#refill = undefined;
+      this.wake();
+    }, this.#searchMs / SEARCHING_SHARE).unref();
   }
 
   async #poll(): Promise<void> {
@@ -117,7 +135,10 @@ class JobWorker implements Worker {
     const atMost = kind.concurrency - this.#runningOf(kind).size;
     if (atMost <= 0) return 0;
     const due = { kind: kind.kind, now: clock(), perLane: kind.perLane, atMost };
-    if ((await findDueJobs(store.read, due)).length === 0) return 0;
+    const began = performance.now();
+    const found = await findDueJobs(store.read, due);
+    this.#searchMs = performance.now() - began;
+    if (found.length === 0) return 0;
     const lease = randomToken();
     // Read again in the transaction queue of the kind, so that two processes do not exceed a lane's limit together.
     const claimed = await store.transaction(async (tx) => {
@@ -142,7 +163,9 @@ class JobWorker implements Worker {
       )
       .finally(() => {
         running.delete(done);
-        this.wake();
+        // The last of the running jobs has no other one to wait for.
+        if (running.size === 0) this.wake();
+        else this.#wakeSoon();
       });
     running.add(done);
   }

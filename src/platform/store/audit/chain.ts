@@ -9,7 +9,7 @@ import {
 import { toSearchColumns, type NewEntry } from "./entries.ts";
 import { getDialect } from "../engine/dialect.ts";
 import { type Db, StoreUnavailable, TenantPaused } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareChange, prepareQuery } from "../engine/prepared.ts";
 import type { AuditLogRow } from "../tables/schema.ts";
 import { ofTenant, removeRows, rowsOfTenant } from "../engine/rows.ts";
 
@@ -121,7 +121,7 @@ const setHeadAndInsert = prepareQuery(
 
 type Head = AuditHead & { mac: string; key_id: string };
 
-const replaceHead = prepareQuery(
+const replaceHead = prepareChange(
   (
     db: Db,
     tenantId: string,
@@ -144,8 +144,7 @@ const replaceHead = prepareQuery(
       .where("mac", "=", wasMac)
       .where("purged_seq", "=", purgedSeq)
       .where("purged_hash", "=", purgedHash)
-      .where("key_id", "=", keyId)
-      .returning("seq"),
+      .where("key_id", "=", keyId),
 );
 
 const MOST_KEPT_HEADS = 1000;
@@ -210,7 +209,7 @@ const continueChain = async (
     purged_hash,
     key_id,
   );
-  if (replaced.length === 0) return false;
+  if (replaced === 0) return false;
   await insertRows(tx, rows);
   keepHead(storeKey, tenantId, { ...next, mac });
   return true;
