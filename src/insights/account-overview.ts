@@ -243,7 +243,7 @@ export const accountOverview = defineInsight({
   needs: [],
   async run(context, { account, includeChildren, asOf: day }) {
     const end = toMoment(day, context);
-    const asOf = { ...end, isPast: end.at < context.now() };
+    const asOf = { ...end, isPast: day !== undefined && end.at < context.now() };
     return {
       asOf: asOf.name,
       filter: {

@@ -7,6 +7,7 @@ import { deductionsWithoutDispute } from "../../src/insights/deductions-without-
 import { disputesSummary } from "../../src/insights/disputes-summary.ts";
 import { documentsSummary } from "../../src/insights/documents-summary.ts";
 import type { Insight } from "../../src/insights/insight.ts";
+import { SECOND } from "../../src/kit/clock.ts";
 import { importRecords } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
 import { ndjson } from "../support/payment-rows.ts";
@@ -36,13 +37,28 @@ onEveryStore("days that have not come", (at) => {
     [changesSince, { since: DAY }, "Nothing matches, because since"],
     [deductionsWithoutDispute, { from: DAY }, "Nothing matches, because from"],
   ] as [Insight, Record<string, unknown>, string][])(
-    "$0.name says of %j what its figures are",
+    "$0.title says of %j what its figures are",
     async (insight, args, note) => {
       const { notes } = await runInsight(insight, context, args);
       const [own, ...others] = notes.filter((one) => one.includes(`${DAY} has not come`));
       expect(own).toContain(note);
       expect(others).toEqual([]);
       expect(notes.join(" ")).not.toMatch(/unknown|before startDate/);
+    },
+  );
+
+  it.each([
+    [documentsSummary, {}],
+    [disputesSummary, {}],
+    [accountOverview, { account: "A-1" }],
+  ] as [Insight, Record<string, unknown>][])(
+    "nor those that have passed are mentioned of now by $0.title, though the time goes on meanwhile",
+    async (insight, args) => {
+      let seconds = 0;
+      const now = () => at().clock() + ++seconds * SECOND;
+      const { notes } = await runInsight(insight, { ...context, now }, args);
+      expect(seconds).toBeGreaterThan(0);
+      expect(notes.join(" ")).not.toMatch(/that day|has not come/);
     },
   );
 
