@@ -183,7 +183,7 @@ describe("loaded modules", () => {
     const heavy =
       /@modelcontextprotocol\/(?!ext-apps\/dist\/src\/server)|contract\/operations|src\/(client|broker(?!\/credentials)|platform)|kysely|hono|prom-client|@opentelemetry|@aws-sdk/;
     expect(files.filter((file) => heavy.test(file))).toEqual([]);
-    // Node.js loads undici with node:http, which takes a third of a start.
+    // Node.js loads undici with node:http, which takes a quarter of a start.
     expect(files).toContain("node:fs");
     const costly = /^node:(http|https|http2|tls|child_process|worker_threads|v8|vm|sqlite|zlib)$/;
     expect(files.filter((file) => costly.test(file))).toEqual([]);

@@ -52,7 +52,7 @@ onEveryStore("days that have not come", (at) => {
     [disputesSummary, {}],
     [accountOverview, { account: "A-1" }],
   ] as [Insight, Record<string, unknown>][])(
-    "nor those that have passed are mentioned of now by $0.title, though the time goes on meanwhile",
+    "and past days are not named in an answer about now, though the clock goes on: $0.title",
     async (insight, args) => {
       let seconds = 0;
       const now = () => at().clock() + ++seconds * SECOND;

@@ -20,7 +20,7 @@ const BY_ARGUMENT = new Set(["properties", "patternProperties"]);
 const BY_NAME = new Set(["$defs", "definitions", "dependentSchemas"]);
 const NO_SCHEMA = new Set(["enum", "const", "default", "examples", "required"]);
 
-/** The arguments below a schema, whatever keyword holds them. */
+/** The arguments below a schema, under every keyword that can hold schemas. */
 const argumentsIn = (where: string, schema: object): Argument[] =>
   Object.entries(schema).flatMap(([keyword, value]) => {
     if (NO_SCHEMA.has(keyword) || typeof value !== "object" || value === null) return [];

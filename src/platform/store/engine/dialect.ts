@@ -130,7 +130,10 @@ export type DialectOperations = {
    * migration that adds an index to one of them calls it.
    */
   describeLargeTables(db: Db): Promise<void>;
-  /** Stores the rows of a table without further indexes in its key, where the database can, so that one read finds a row. */
+  /**
+   * Stores the rows of a table in the index of its key, where the database can: a row is then found with one read less.
+   * The table must not have other indexes.
+   */
   storeInKey(db: Db, table: string, key: readonly string[]): Promise<void>;
   partitions: Partitions;
   /** Whether one statement can change two tables, which saves a round trip. */
