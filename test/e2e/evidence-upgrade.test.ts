@@ -44,6 +44,9 @@ const makeFormer = async (database: Database): Promise<void> => {
     for (const index of ["disputes_precedents", "documents_balance_known_from_invoice_on"]) {
       await sql`drop index ${sql.ref(index)}`.execute(tx);
     }
+    for (const column of ["recorded_at", "status", "balance", "currency"]) {
+      await sql`alter table documents drop column ${sql.ref(`former_${column}`)}`.execute(tx);
+    }
     await sql`delete from kysely_migration where name >= ${STEP}`.execute(tx);
   });
   await store.close();

@@ -249,6 +249,37 @@ onEveryStore("balances of past days, replayed from random changes", (at) => {
     }
   });
 
+  it("are with each document as far as the last change, and in its history", async () => {
+    const { read } = at().store;
+    const histories = Map.groupBy(
+      await read
+        .selectFrom("document_balances")
+        .selectAll()
+        .where("tenant_id", "=", TENANT)
+        .orderBy("version")
+        .execute(),
+      (row) => row.document_number,
+    );
+    const documents = await read
+      .selectFrom("documents")
+      .selectAll()
+      .where("tenant_id", "=", TENANT)
+      .execute();
+    let known = 0;
+    for (const row of documents) {
+      const [last, former] = (histories.get(row.document_number) ?? []).toReversed();
+      expect(row.balance_recorded_at).toBe(last?.recorded_at);
+      if (former !== undefined) known += 1;
+      expect(row).toMatchObject({
+        former_recorded_at: former?.recorded_at ?? null,
+        former_status: former?.status ?? null,
+        former_balance: former?.balance ?? null,
+        former_currency: former?.currency ?? null,
+      });
+    }
+    expect(known).toBeGreaterThan(DOCUMENTS / 2);
+  });
+
   it("of documents of an earlier version are the present ones since their last change", async () => {
     const { store, clock } = at();
     const number = (name: string) => `EARLIER-${name}`;

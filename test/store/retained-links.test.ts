@@ -73,8 +73,11 @@ describe.each(dialects)("links from before they had codes ($name)", (dialect) =>
     for (const tenantId of Object.keys(TENANTS)) await writeLog(store, tenantId);
     await store.transaction(async (tx) => {
       await sql`alter table evidence_heads drop column mac`.execute(tx);
-      // Of the step after it.
+      // Of the steps after it.
       await sql`drop index documents_balance_known_from_invoice_on`.execute(tx);
+      for (const column of ["recorded_at", "status", "balance", "currency"]) {
+        await sql`alter table documents drop column ${sql.ref(`former_${column}`)}`.execute(tx);
+      }
       await sql`delete from kysely_migration where name >= ${STEP}`.execute(tx);
       await sql`delete from evidence_heads where tenant_id = 'older'`.execute(tx);
       await sql`update evidence_heads set link = 'false'

@@ -1,5 +1,6 @@
 import type { AccountFields } from "../../contract/operations/accounts.ts";
 import type { StoredDocument } from "../../contract/operations/documents.ts";
+import { NO_FORMER } from "../services/documents/balances.ts";
 import {
   toAccountColumns,
   toDocumentColumns,
@@ -99,6 +100,7 @@ export const buildLedger = (data: DemoData) => {
       ...toDocumentKeys(one.document_number, fields as StoredDocument),
       balance_known_from: closedAt.get(one.document_number) ?? one.updated_at,
       balance_recorded_at: closedAt.get(one.document_number) ?? one.updated_at,
+      ...NO_FORMER,
       fields,
     };
   };

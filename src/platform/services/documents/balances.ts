@@ -2,7 +2,35 @@ import { toUnrecorded } from "../../store/queries/document-balances.ts";
 import type { BalanceCause, DocumentBalanceRow, DocumentRow } from "../../store/tables/schema.ts";
 
 type Standing = Pick<DocumentRow, "status" | "balance" | "balance_currency">;
-type Recorded = Pick<DocumentRow, "balance_known_from" | "balance_recorded_at">;
+
+/** The columns that say since when the balance of a document is recorded, and what was before it. */
+export type Recorded = Pick<
+  DocumentRow,
+  | "balance_known_from"
+  | "balance_recorded_at"
+  | "former_recorded_at"
+  | "former_status"
+  | "former_balance"
+  | "former_currency"
+>;
+
+/** What was before the present balance is not known from the document's own row. */
+export const NO_FORMER = {
+  former_recorded_at: null,
+  former_status: null,
+  former_balance: null,
+  former_currency: null,
+} as const satisfies Partial<Recorded>;
+
+/** Returns the columns of a document that say since when its balance is recorded, and what was before it. */
+export const getRecorded = (row: Recorded): Recorded => ({
+  balance_known_from: row.balance_known_from,
+  balance_recorded_at: row.balance_recorded_at,
+  former_recorded_at: row.former_recorded_at,
+  former_status: row.former_status,
+  former_balance: row.former_balance,
+  former_currency: row.former_currency,
+});
 
 /** The time from which a balance holds, and whether an import wrote it. */
 export type Event = { at: number; isImport: boolean };
@@ -27,24 +55,39 @@ const toCause = (
 };
 
 /** Whether a document is an open one of an earlier version: its balance was not recorded, and holds since its last change. */
-const isUnrecorded = ({ status, balance_recorded_at }: Standing & Recorded): boolean =>
+const isUnrecorded = ({
+  status,
+  balance_recorded_at,
+}: Pick<DocumentRow, "status" | "balance_recorded_at">): boolean =>
   status === "open" && balance_recorded_at === null;
 
-/** Returns the columns that say since when the balance of a document is recorded. */
+/** Returns the columns of {@link Recorded} after a change. */
 export const toRecorded = (
   before: (Standing & Recorded & Pick<DocumentRow, "updated_at">) | undefined,
   after: Standing,
   { at }: Event,
 ): Recorded => {
-  const since = before !== undefined && isUnrecorded(before) ? before.updated_at : null;
-  const knownFrom = before?.balance_known_from ?? since;
-  if (before !== undefined && isSame(before, after)) {
+  if (before === undefined)
+    return { balance_known_from: at, balance_recorded_at: at, ...NO_FORMER };
+  const since = isUnrecorded(before) ? before.updated_at : null;
+  const recordedAt = before.balance_recorded_at ?? since;
+  const knownFrom = before.balance_known_from ?? since;
+  if (isSame(before, after)) {
     return {
+      ...getRecorded(before),
       balance_known_from: knownFrom,
-      balance_recorded_at: before.balance_recorded_at ?? since,
+      balance_recorded_at: recordedAt,
     };
   }
-  return { balance_known_from: Math.min(knownFrom ?? at, at), balance_recorded_at: at };
+  const recorded = { balance_known_from: Math.min(knownFrom ?? at, at), balance_recorded_at: at };
+  if (recordedAt === null) return { ...recorded, ...NO_FORMER };
+  return {
+    ...recorded,
+    former_recorded_at: recordedAt,
+    former_status: before.status,
+    former_balance: toOwed(before),
+    former_currency: before.balance_currency,
+  };
 };
 
 /**

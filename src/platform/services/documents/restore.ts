@@ -6,10 +6,10 @@ import { putDocuments, removeDocument } from "../../store/queries/documents.ts";
 import { toDocumentColumns } from "../../store/queries/listed-columns.ts";
 import type { DocumentRow } from "../../store/tables/schema.ts";
 import { parseDocument } from "../ingest/stored.ts";
-import { listBalances, toRecorded } from "./balances.ts";
+import { getRecorded, listBalances, NO_FORMER, type Recorded, toRecorded } from "./balances.ts";
 
 /**
- * Restores the history of a document, and returns the columns that say since when its balance is recorded. A closing
+ * Restores the history of a document, and returns the columns that tell of it. A closing
  * that is taken back was none; other balances were owed until then.
  */
 const restoreBalances = async (
@@ -20,15 +20,16 @@ const restoreBalances = async (
     current,
   }: { before: Partial<DocumentRow> } & Record<"restored" | "current", DocumentRow>,
   now: number,
-): Promise<Pick<DocumentRow, "balance_known_from" | "balance_recorded_at">> => {
+): Promise<Recorded> => {
   if (current.status === "closed" && restored.status === "open") {
     await removeBalances(tx, current, { version: current.version });
-    const { balance_known_from = null, balance_recorded_at = null } = before;
-    if (balance_recorded_at !== null) return { balance_known_from, balance_recorded_at };
+    // A journal of an earlier version lacks columns.
+    const known = { balance_known_from: null, balance_recorded_at: null, ...NO_FORMER, ...before };
+    if (known.balance_recorded_at !== null) return getRecorded(known);
     // The history of a document of an earlier version began with the balance before the import.
     const { tenant_id: tenantId, document_number: number } = current;
     const since = (await listBalancesOf(tx, tenantId, [number])).at(-1)?.recorded_at ?? null;
-    return { balance_known_from: since, balance_recorded_at: since };
+    return { balance_known_from: since, balance_recorded_at: since, ...NO_FORMER };
   }
   const event = { at: now, isImport: false };
   await insertAll(tx, "document_balances", listBalances(current, restored, event));

@@ -8,7 +8,7 @@ import { toDocumentColumns, toDocumentKeys } from "../../store/queries/listed-co
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables/schema.ts";
 import { changeFields, creationFields } from "../records.ts";
-import { listBalances, toRecorded } from "./balances.ts";
+import { getRecorded, listBalances, toRecorded } from "./balances.ts";
 import { type Amounts, move } from "./status.ts";
 
 /** Author, time and origin of a write. */
@@ -58,9 +58,8 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
   // A row that is written as it was keeps all of its columns.
   const recorded =
     before !== undefined && same ? before : toRecorded(before, columns, toEvent(writer));
-  const { balance_known_from, balance_recorded_at } = recorded;
   return {
-    row: { ...base, ...columns, balance_known_from, balance_recorded_at, ...audit },
+    row: { ...base, ...columns, ...getRecorded(recorded), ...audit },
     before,
     closes: moved.closes,
   };

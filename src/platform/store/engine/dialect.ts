@@ -95,14 +95,6 @@ export type Partitions = {
   prepareMonths(tx: Db, now: number): Promise<void>;
 };
 
-/** The rows of a table, under a name, that fulfil a condition; `by` orders them. */
-export type LastRow = {
-  table: string;
-  name: string;
-  by: string;
-  where(name: string): RawBuilder<boolean>;
-};
-
 /** SQL and statements that differ between the databases beyond what Kysely compiles; each dialect's folder has its own. */
 export type DialectOperations = {
   /** The column equals one of the values, sent as one parameter, so that lists of every length share a statement. */
@@ -141,8 +133,6 @@ export type DialectOperations = {
   payments: PaymentQueries;
   search: SearchIndex;
   sums: DecimalSums;
-  /** Joins each row to the last row of another table that fulfils a condition on both, found in an index. */
-  joinLast(last: LastRow): RawBuilder<unknown>;
   /** The ISO week of a day in text, such as `2023-W07`. */
   formatWeek(day: RawBuilder<string>): RawBuilder<string>;
   /** The text of a day that is a number of days since 1970-01-01. */

@@ -73,10 +73,6 @@ export const postgresOperations: DialectOperations = {
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,
-  // A join by the highest number is planned as a scan of the whole table.
-  joinLast: ({ table, name, by, where }) => sql`cross join lateral (
-    select * from ${sql.table(table)} as ${sql.ref(name)} where ${where(name)}
-    order by ${sql.ref(`${name}.${by}`)} desc limit 1) as ${sql.ref(name)}`,
   formatWeek: (day) => sql`to_char(cast(${day} as date), 'IYYY"-W"IW') collate "C"`,
   formatDay: (number) =>
     sql`to_char(date '1970-01-01' + cast(${number} as integer), 'YYYY-MM-DD') collate "C"`,

@@ -74,10 +74,6 @@ export const sqliteOperations: DialectOperations = {
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,
-  joinLast: ({ table, name, by, where }) => sql`join ${sql.table(table)} as ${sql.ref(name)}
-    on ${where(name)} and ${sql.ref(`${name}.${by}`)} = (
-      select ${sql.ref(`later.${by}`)} from ${sql.table(table)} as later where ${where("later")}
-      order by ${sql.ref(`later.${by}`)} desc limit 1)`,
   formatWeek: (day) => sql`strftime('%G-W%V', ${day})`,
   formatDay: (number) => sql`date(${number} * 86400, 'unixepoch')`,
   formatLater: (time, seconds) => sql`date(${time}, (${seconds}) || ' seconds')`,

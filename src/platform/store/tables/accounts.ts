@@ -64,6 +64,11 @@ export type DocumentRow = Tracked & {
   /** The times of its first balance and of its present one in `document_balances`; null before there are any. */
   balance_known_from: number | null;
   balance_recorded_at: number | null;
+  /** The balance before the present one in `document_balances`; null without one, or where the history has to tell. */
+  former_recorded_at: number | null;
+  former_status: "open" | "closed" | null;
+  former_balance: number | null;
+  former_currency: string | null;
   /** All stored fields of the document, as JSON. */
   fields: string;
 };

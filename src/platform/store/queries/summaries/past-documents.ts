@@ -79,10 +79,21 @@ const select = ({ balance, currency, status, basis }: State): Expression =>
     named(basis, "basis"),
   ]);
 
+/** A column of a document's last balance that was recorded by then. */
+const lastRecorded = (
+  { past }: Selection,
+  column: string,
+): Expression => sql`(select ${sql.ref(`r.${column}`)}
+  from document_balances as r
+  where r.tenant_id = d.tenant_id and r.document_number = d.document_number and r.recorded_at <= ${past.at}
+  order by r.version desc limit 1)`;
+
+const toOwed = sql`case when d.status = 'closed' then 0 else d.balance end`;
+
 /** Documents that have not changed since stand as they stood. The sign keeps the index of the status in use. */
 const selectUnchanged = (selection: Selection): Expression => {
   const state = {
-    balance: sql`case when d.status = 'closed' then 0 else d.balance end`,
+    balance: selection.status === "open" ? sql`d.balance` : toOwed,
     currency: sql`d.balance_currency`,
     status: sql`d.status`,
     basis: sql.lit(RECORDS),
@@ -92,26 +103,21 @@ const selectUnchanged = (selection: Selection): Expression => {
       and (+d.balance_recorded_at <= ${selection.past.at} or ${holdsSince(selection.past)})`;
 };
 
-/** Documents that have changed since have the last balance that was recorded by then. They are few: their index is used. */
+/** Documents that have changed since: most only once, so that their own row has the balance of then as the former one. */
 const selectChanged = (selection: Selection): Expression => {
   const { at } = selection.past;
+  const choose = (former: string, column: string): Expression =>
+    sql`case when d.former_recorded_at <= ${at} then ${sql.ref(`d.${former}`)} else ${lastRecorded(selection, column)} end`;
+  const status = choose("former_status", "status");
   const state = {
-    balance: sql`r.balance`,
-    currency: sql`r.currency`,
-    status: sql`r.status`,
+    balance: choose("former_balance", "balance"),
+    currency: choose("former_currency", "currency"),
+    status,
     basis: sql.lit(RECORDS),
   };
-  const last = getDialect(selection.db).joinLast({
-    table: "document_balances",
-    name: "r",
-    by: "version",
-    where: (name) => sql`${sql.ref(`${name}.tenant_id`)} = d.tenant_id
-      and ${sql.ref(`${name}.document_number`)} = d.document_number
-      and ${sql.ref(`${name}.recorded_at`)} <= ${at}`,
-  });
-  return sql`select ${select(state)} from documents as d ${last}
+  return sql`select ${select(state)} from documents as d
     where ${isIssued(selection)} and d.balance_recorded_at > ${at} and +d.balance_known_from <= ${at}
-      and ${hasStatus(selection, sql`r.status`)}`;
+      and ${hasStatus(selection, status)}`;
 };
 
 /** The amounts that payments applied to documents by then, as the matching of payments counts them. */
