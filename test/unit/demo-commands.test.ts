@@ -139,7 +139,7 @@ describe("an upgrade of the store", () => {
     for (const column of ["recorded_at", "status", "balance", "currency"]) {
       place.exec(`alter table documents drop column former_${column}`);
     }
-    place.exec("delete from kysely_migration where name = '0037-former-balances'");
+    place.exec("delete from kysely_migration where name = '0038-former-balances'");
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -155,7 +155,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0037-former-balances"],
+      steps: ["0038-former-balances"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

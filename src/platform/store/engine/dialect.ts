@@ -130,6 +130,8 @@ export type DialectOperations = {
   partitions: Partitions;
   /** Whether one statement can change two tables, which saves a round trip. */
   changesTwoTables: boolean;
+  /** Whether processes share the scan of a table, so that one scan for several conditions beats one for each. */
+  scansInParallel: boolean;
   payments: PaymentQueries;
   search: SearchIndex;
   sums: DecimalSums;

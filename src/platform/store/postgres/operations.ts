@@ -70,6 +70,7 @@ export const postgresOperations: DialectOperations = {
   async storeInKey() {},
   partitions,
   changesTwoTables: true,
+  scansInParallel: true,
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,

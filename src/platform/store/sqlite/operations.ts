@@ -71,6 +71,7 @@ export const sqliteOperations: DialectOperations = {
   storeInKey,
   partitions,
   changesTwoTables: false,
+  scansInParallel: false,
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,

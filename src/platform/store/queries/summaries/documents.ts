@@ -141,13 +141,13 @@ const matchDocuments = async ({
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 };
 
-/** Returns the condition of documents with a status that were closed in a time. */
-const matchStatus = (context: Context): Condition => {
-  const { status, closedFrom, closedTo } = context.summary.filters;
+/** Returns the condition of documents that were closed in a time. */
+const matchClosing = (context: Context): Condition => {
+  const { closedFrom, closedTo } = context.summary.filters;
   const { startOf, endOf } = context.calendar;
   const closedAt = lastClosure(context, "closed_at");
   const conditions = [
-    status === "all" ? sql<boolean>`1 = 1` : sql<boolean>`d.status = ${status}`,
+    sql<boolean>`1 = 1`,
     ...given(closedFrom, (day) => sql`${isClosed} and ${closedAt} >= ${startOf(day)}`),
     ...given(closedTo, (day) => sql`${isClosed} and ${closedAt} <= ${endOf(day)}`),
   ];
@@ -157,15 +157,19 @@ const matchStatus = (context: Context): Condition => {
 /** Returns the documents to add up: those of now, or those of a moment of the past. */
 export const selectDocuments = async (context: Context): Promise<Matched> => {
   const { db, tenantId, currency, summary, past } = context;
+  const { status } = summary.filters;
   const matches = await matchDocuments(context);
-  const hasStatus = matchStatus(context);
+  const closing = matchClosing(context);
   if (past === undefined) {
-    return { documents: sql`documents`, where: sql`${matches} and ${hasStatus}`, isMixed: false };
+    const hasStatus = status === "all" ? sql`1 = 1` : sql`d.status = ${status}`;
+    const where = sql<boolean>`${matches} and ${hasStatus} and ${closing}`;
+    return { documents: sql`documents`, where, isMixed: false };
   }
-  const selection = { db, tenantId, currency, past, matches, status: summary.filters.status };
+  const selection = { db, tenantId, currency, past, matches, status };
   const unrecorded = await findUnrecorded(selection);
+  // They have the status already: PostgreSQL would take them for few if it were asked for again.
   const documents = selectPastDocuments(selection, unrecorded);
-  return { documents, where: hasStatus, isMixed: !("none" in unrecorded) };
+  return { documents, where: closing, isMixed: !("none" in unrecorded) };
 };
 
 const toMeasure = ({ summary: { measure, filters } }: Context): Expression => {

@@ -79,45 +79,67 @@ const select = ({ balance, currency, status, basis }: State): Expression =>
     named(basis, "basis"),
   ]);
 
-/** A column of a document's last balance that was recorded by then. */
-const lastRecorded = (
-  { past }: Selection,
-  column: string,
-): Expression => sql`(select ${sql.ref(`r.${column}`)}
-  from document_balances as r
-  where r.tenant_id = d.tenant_id and r.document_number = d.document_number and r.recorded_at <= ${past.at}
-  order by r.version desc limit 1)`;
-
-const toOwed = sql`case when d.status = 'closed' then 0 else d.balance end`;
-
-/** Documents that have not changed since stand as they stood. The sign keeps the index of the status in use. */
-const selectUnchanged = (selection: Selection): Expression => {
-  const state = {
-    balance: selection.status === "open" ? sql`d.balance` : toOwed,
+/**
+ * Documents whose present balance, or the one before it, is that of then. The conditions are simple ones, so that both
+ * databases find the rows by indexes, and PostgreSQL estimates their number.
+ */
+const selectByRow = (selection: Selection): Expression[] => {
+  const { db, past } = selection;
+  const present = {
+    balance: sql`case when d.status = 'closed' then 0 else d.balance end`,
     currency: sql`d.balance_currency`,
     status: sql`d.status`,
     basis: sql.lit(RECORDS),
   };
-  return sql`select ${select(state)} from documents as d
-    where ${isIssued(selection)} and ${hasStatus(selection, sql`d.status`)}
-      and (+d.balance_recorded_at <= ${selection.past.at} or ${holdsSince(selection.past)})`;
-};
-
-/** Documents that have changed since: most only once, so that their own row has the balance of then as the former one. */
-const selectChanged = (selection: Selection): Expression => {
-  const { at } = selection.past;
-  const choose = (former: string, column: string): Expression =>
-    sql`case when d.former_recorded_at <= ${at} then ${sql.ref(`d.${former}`)} else ${lastRecorded(selection, column)} end`;
-  const status = choose("former_status", "status");
-  const state = {
-    balance: choose("former_balance", "balance"),
-    currency: choose("former_currency", "currency"),
-    status,
+  const former = {
+    balance: sql`d.former_balance`,
+    currency: sql`d.former_currency`,
+    status: sql`d.former_status`,
     basis: sql.lit(RECORDS),
   };
+  const isFormer = sql<boolean>`d.balance_recorded_at > ${past.at} and d.former_recorded_at <= ${past.at}`;
+  const parts: [State, Condition][] = [
+    [present, sql<boolean>`d.balance_recorded_at <= ${past.at}`],
+    [present, holdsSince(past)],
+    [former, isFormer],
+  ];
+  const where = ([state, condition]: [State, Condition]): Condition =>
+    sql<boolean>`(${isIssued(selection)} and ${hasStatus(selection, state.status)} and ${condition})`;
+  if (!getDialect(db).scansInParallel) {
+    return parts.map(
+      (part) => sql`select ${select(part[0])} from documents as d where ${where(part)}`,
+    );
+  }
+  const choose = (name: keyof State): Expression =>
+    sql`case when ${isFormer} then ${former[name]} else ${present[name]} end`;
+  const state = {
+    balance: choose("balance"),
+    currency: choose("currency"),
+    status: choose("status"),
+    basis: sql.lit(RECORDS),
+  };
+  return [
+    sql`select ${select(state)} from documents as d
+      where ${sql.join(parts.map(where), sql` or `)}`,
+  ];
+};
+
+/** A column of the last balance that was recorded of a document by then. */
+const lastRecorded = ({ past }: Selection, column: string): Expression => sql`(
+  select ${sql.ref(`r.${column}`)} from document_balances as r
+  where r.tenant_id = d.tenant_id and r.document_number = d.document_number and r.recorded_at <= ${past.at}
+  order by r.version desc limit 1)`;
+
+/** Documents of whose balance then only the history tells: they have changed more than once since. */
+const selectByHistory = (selection: Selection): Expression => {
+  const { at } = selection.past;
+  const [status, balance, currency] = ["status", "balance", "currency"].map((column) =>
+    lastRecorded(selection, column),
+  ) as [Expression, Expression, Expression];
+  const state = { status, balance, currency, basis: sql.lit(RECORDS) };
   return sql`select ${select(state)} from documents as d
     where ${isIssued(selection)} and d.balance_recorded_at > ${at} and +d.balance_known_from <= ${at}
-      and ${hasStatus(selection, status)}`;
+      and (d.former_recorded_at > ${at} or d.former_recorded_at is null) and ${hasStatus(selection, status)}`;
 };
 
 /** The amounts that payments applied to documents by then, as the matching of payments counts them. */
@@ -190,7 +212,7 @@ const selectByPayments = (
  * balance rests on in {@link BASES}.
  */
 export const selectPastDocuments = (selection: Selection, unrecorded: Unrecorded): Expression => {
-  const parts = [selectUnchanged(selection), selectChanged(selection)];
+  const parts = [...selectByRow(selection), selectByHistory(selection)];
   if ("none" in unrecorded) return sql`(${sql.join(parts, sql` union all `)})`;
   const byPayments = UNRECORDED.map((isUnrecorded) =>
     selectByPayments(selection, unrecorded, isUnrecorded(selection.past)),
