@@ -19,7 +19,11 @@ import {
 } from "../store/queries/imports.ts";
 import { restoreDocument } from "../services/documents/restore.ts";
 import { settleRestored } from "../services/payments/matching/settle.ts";
-import { findEntriesAbout, findEntriesOfImport } from "../store/queries/payment-entries.ts";
+import {
+  findEntries,
+  findEntriesAbout,
+  findEntriesOfImport,
+} from "../store/queries/payment-entries.ts";
 import {
   readPaymentRows,
   readReturnsOf,
@@ -58,12 +62,18 @@ const findShared = async (tx: Db, row: ImportRow): Promise<ReadonlySet<string>> 
   const { tenant_id: tenantId, id: importId, started_at: startedAt } = row;
   const own = await findEntriesOfImport(tx, tenantId, importId);
   const roots = own.map(({ id, joined_to: root }) => root ?? id);
+  const batches = own.flatMap(({ part_of: batch }) => batch ?? []);
   const about = await findEntriesAbout(tx, tenantId, [
     ...new Set([...own.map(({ id }) => id), ...roots]),
   ]);
   const others = about.filter(({ import_id: id }) => id !== importId);
-  const used = new Set(others.flatMap(({ joined_to: root, doubt_of: like }) => [root, like]));
   const later = await findLaterImports(tx, tenantId, startedAt);
+  const used = new Set(others.flatMap(({ joined_to: root, doubt_of: like }) => [root, like]));
+  // A later message has the payments of a batch, or has a batch for payments; an earlier one gets its own back.
+  for (const { import_id: id, part_of: batch } of others) if (later.has(id)) used.add(batch);
+  const found = await findEntries(tx, tenantId, [...new Set(batches)]);
+  const covering = found.filter(({ import_id: id }) => later.has(id)).map(({ id }) => id);
+  for (const { id, part_of: batch } of own) if (covering.includes(batch ?? "")) used.add(id);
   const completed = others.filter(
     ({ import_id: id, joined_to: root }) => root !== null && later.has(id),
   );
