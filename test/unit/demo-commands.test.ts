@@ -135,8 +135,14 @@ verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
-    // A store whose last step has not been applied; it changes nothing when it is applied twice.
-    place.exec("delete from kysely_migration where name = '0036-balances-in-key'");
+    // A store whose last step has not been applied.
+    for (const columns of ["batch_reference", "account_day", "part_of"]) {
+      place.exec(`drop index payment_entries_${columns}`);
+    }
+    for (const column of ["batch_reference", "part_count", "part_of"]) {
+      place.exec(`alter table payment_entries drop column ${column}`);
+    }
+    place.exec("delete from kysely_migration where name = '0037-batch-entries'");
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -152,7 +158,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0036-balances-in-key"],
+      steps: ["0037-batch-entries"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });
