@@ -7,6 +7,7 @@ import { removeDispute, updateDispute } from "../store/queries/disputes.ts";
 import {
   findImport,
   findLaterImports,
+  findLaterOfKind,
   findReferringTable,
   listImports as readImports,
   putImport,
@@ -297,12 +298,45 @@ const withUndone = (row: ImportRow, status: "undoing" | "undone", undone: number
 const readUndone = ({ report }: ImportRow): number =>
   (JSON.parse(report) as { undone?: number }).undone ?? 0;
 
+type ShownReport = { source?: string; unchanged?: number; undoneSince?: string[] };
+
+/** A later import that found records unchanged, which may be among those that an undo has removed. */
+type Finder = { importId: string; file: string; startedAt: string; unchanged: number };
+
+/**
+ * Names the later imports that found records unchanged: a file that was imported twice, for instance. Their records are
+ * those of the import that is taken back, so that the reports of these imports say so from now on.
+ */
+const markFinders = async (tx: Db, row: ImportRow): Promise<Finder[]> => {
+  const own = JSON.parse(row.report) as ShownReport;
+  const finders: Finder[] = [];
+  for (const later of await findLaterOfKind(tx, row)) {
+    const report = JSON.parse(later.report) as ShownReport;
+    const { unchanged = 0, undoneSince = [] } = report;
+    if (unchanged === 0 || report.source !== own.source) continue;
+    finders.push({
+      importId: later.id,
+      file: later.file,
+      startedAt: formatTimestamp(later.started_at),
+      unchanged,
+    });
+    if (undoneSince.includes(row.id)) continue;
+    const marked = { ...report, undoneSince: [...undoneSince, row.id] };
+    await putImport(tx, { ...later, report: JSON.stringify(marked) });
+  }
+  return finders;
+};
+
+const FOUND_AGAIN =
+  "these later imports found records unchanged, which may be among those that were taken back; import their files again to have them";
+
 /** The progress of an undo: changes that were taken back in all, and in this pass those and the ones that stay. */
 type Progress = {
   undone: number;
   passUndone: number;
   kept: Kept[];
   changed: ReadonlySet<string>;
+  finders: Finder[];
 };
 
 /** Takes some changes back in one transaction, those below a number; returns the lowest of them. */
@@ -322,12 +356,14 @@ const undoSome = (
       undone: progress.undone + some.undone,
       passUndone: progress.passUndone + some.undone,
       kept: [...progress.kept, ...some.kept],
+      finders: progress.finders,
     };
     const isPassed = changes.length < BATCH;
     // A record stays in one pass because another one refers to it that the same pass takes back.
     const isDone = isPassed && (done.passUndone === 0 || done.kept.length === 0);
     await putImport(tx, withUndone(row, isDone ? "undone" : "undoing", done.undone));
     if (isDone) {
+      if (done.undone > 0) done.finders = await markFinders(tx, row);
       const metadata = { kind, undone: done.undone, kept: done.kept.length };
       await record(tx, { tenantId, action: "admin.import_undone", resourceId: id, metadata });
     }
@@ -344,7 +380,7 @@ export const undoImport = async (needs: Needs, id: string): Promise<object> => {
   const row = checkUndoable(await findImport(needs.store.read, id), id);
   const { tenant_id: tenantId, kind } = row;
   const changed = await findChangedPayments(needs.store.read, row);
-  let progress: Progress = { undone: readUndone(row), passUndone: 0, kept: [], changed };
+  let progress: Progress = { undone: readUndone(row), passUndone: 0, kept: [], changed, finders: [] };
   let below = Number.MAX_SAFE_INTEGER;
   for (let isDone = false; !isDone;) {
     const done = await undoSome(needs, row, progress, below);
@@ -355,7 +391,8 @@ export const undoImport = async (needs: Needs, id: string): Promise<object> => {
       below = Number.MAX_SAFE_INTEGER;
     }
   }
-  const { undone, kept } = progress;
+  const { undone, kept, finders } = progress;
   const reasons = kept.slice(0, MOST_REASONS);
-  return { importId: id, tenantId, kind, undone, kept: kept.length, reasons };
+  const found = finders.length === 0 ? {} : { note: FOUND_AGAIN, laterImports: finders };
+  return { importId: id, tenantId, kind, undone, kept: kept.length, reasons, ...found };
 };
