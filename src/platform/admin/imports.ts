@@ -380,7 +380,13 @@ export const undoImport = async (needs: Needs, id: string): Promise<object> => {
   const row = checkUndoable(await findImport(needs.store.read, id), id);
   const { tenant_id: tenantId, kind } = row;
   const changed = await findChangedPayments(needs.store.read, row);
-  let progress: Progress = { undone: readUndone(row), passUndone: 0, kept: [], changed, finders: [] };
+  let progress: Progress = {
+    undone: readUndone(row),
+    passUndone: 0,
+    kept: [],
+    changed,
+    finders: [],
+  };
   let below = Number.MAX_SAFE_INTEGER;
   for (let isDone = false; !isDone;) {
     const done = await undoSome(needs, row, progress, below);
