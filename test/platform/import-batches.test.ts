@@ -285,6 +285,24 @@ onEveryStore("batches and their payments in other messages", (at) => {
   });
 
   verifies("MN-12");
+  it.each([["before"], ["after"]])(
+    "counts the many payments of a batch once when it comes %s them",
+    async (order) => {
+      const many = Array.from({ length: 700 }, (_, place) => ({
+        amount: `${place + 1}.00`,
+        reference: "BATCH1",
+        refs: `<EndToEndId>E2E-${place}</EndToEndId>`,
+      }));
+      const batch = camtStatement(camtEntry({ amount: "245350.00", reference: "BATCH1" }));
+      const files = [batch, notify("N1", ...many)];
+      await bringAll(...(order === "before" ? files : files.toReversed()));
+      const all = await amounts();
+      expect([all.length, all.reduce((sum, one) => sum + one, 0)]).toEqual([700, 245_350]);
+      expect(await list()).toEqual([]);
+    },
+  );
+
+  verifies("MN-12");
   it("doubles nothing when a batch is in a report and a statement, before and after its payments", async () => {
     const entry = camtEntry({ amount: "300.00", reference: "BATCH1" });
     const report = camtStatement(entry, {

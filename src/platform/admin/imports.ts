@@ -7,7 +7,6 @@ import { removeDispute, updateDispute } from "../store/queries/disputes.ts";
 import {
   findImport,
   findLaterImports,
-  findLaterOfKind,
   findReferringTable,
   listImports as readImports,
   putImport,
@@ -34,6 +33,7 @@ import type { Db, Store } from "../store/port.ts";
 import type { DocumentRow, ImportChangeRow, ImportRow } from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
 import { findSignIn, readImported, removeImportedMember } from "./imported-members.ts";
+import { type Finder, FOUND_AGAIN, markFinders } from "./later-imports.ts";
 
 const BATCH = 500;
 const MOST_REASONS = 100;
@@ -297,38 +297,6 @@ const withUndone = (row: ImportRow, status: "undoing" | "undone", undone: number
 
 const readUndone = ({ report }: ImportRow): number =>
   (JSON.parse(report) as { undone?: number }).undone ?? 0;
-
-type ShownReport = { source?: string; unchanged?: number; undoneSince?: string[] };
-
-/** A later import that found records unchanged, which may be among those that an undo has removed. */
-type Finder = { importId: string; file: string; startedAt: string; unchanged: number };
-
-/**
- * Names the later imports that found records unchanged: a file that was imported twice, for instance. Their records are
- * those of the import that is taken back, so that the reports of these imports say so from now on.
- */
-const markFinders = async (tx: Db, row: ImportRow): Promise<Finder[]> => {
-  const own = JSON.parse(row.report) as ShownReport;
-  const finders: Finder[] = [];
-  for (const later of await findLaterOfKind(tx, row)) {
-    const report = JSON.parse(later.report) as ShownReport;
-    const { unchanged = 0, undoneSince = [] } = report;
-    if (unchanged === 0 || report.source !== own.source) continue;
-    finders.push({
-      importId: later.id,
-      file: later.file,
-      startedAt: formatTimestamp(later.started_at),
-      unchanged,
-    });
-    if (undoneSince.includes(row.id)) continue;
-    const marked = { ...report, undoneSince: [...undoneSince, row.id] };
-    await putImport(tx, { ...later, report: JSON.stringify(marked) });
-  }
-  return finders;
-};
-
-const FOUND_AGAIN =
-  "these later imports found records unchanged, which may be among those that were taken back; import their files again to have them";
 
 /** The progress of an undo: changes that were taken back in all, and in this pass those and the ones that stay. */
 type Progress = {
