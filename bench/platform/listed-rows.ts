@@ -74,7 +74,7 @@ const documentOf = (tenantId: string, number: number): DocumentRow => {
     balance_at: null,
     balance_known_from: issued,
     balance_recorded_at: isOpen ? issued : issued + PAID_AFTER_DAYS * DAY_MS,
-    former_recorded_at: isOpen ? null : issued,
+    former_at: isOpen ? null : issued,
     former_status: isOpen ? null : ("open" as const),
     former_balance: isOpen ? null : fields.original_denomination,
     former_currency: isOpen ? null : fields.currency,

@@ -11,6 +11,7 @@ import { entry } from "../support/audit.ts";
 import { runAdmin, runCli, startCli, whenReady } from "../support/cli.ts";
 import { checkEvidence } from "../support/evidence-checker.ts";
 import { type Database, dialects } from "../support/stores.ts";
+import { takeBackLastSteps } from "../support/unmigrated.ts";
 import { verifies } from "../support/verifies.ts";
 
 const STEP = "0032-evidence";
@@ -40,13 +41,9 @@ const makeFormer = async (database: Database): Promise<void> => {
     for (const table of ["evidence_heads", "evidence_keys"]) {
       await sql`drop table ${sql.ref(table)}`.execute(tx);
     }
-    // Of the steps after it. That of step 0034 is gone with its table.
-    for (const index of ["disputes_precedents", "documents_balance_known_from_invoice_on"]) {
-      await sql`drop index ${sql.ref(index)}`.execute(tx);
-    }
-    for (const column of ["recorded_at", "status", "balance", "currency"]) {
-      await sql`alter table documents drop column ${sql.ref(`former_${column}`)}`.execute(tx);
-    }
+    // The column of step 0034 is gone with its table.
+    await takeBackLastSteps(tx);
+    await sql`drop index disputes_precedents`.execute(tx);
     await sql`delete from kysely_migration where name >= ${STEP}`.execute(tx);
   });
   await store.close();

@@ -84,40 +84,6 @@ onEveryStore("doubtful payments", (at) => {
     },
   );
 
-  verifies("MN-12");
-  it("doubts a batch of a statement whose payments a notification brought one by one", async () => {
-    await start("EUR");
-    const part = (amount: string, reference: string): string =>
-      `<TxDtls><Refs><AcctSvcrRef>${reference}</AcctSvcrRef></Refs><Amt Ccy="EUR">${amount}</Amt></TxDtls>`;
-    const singles = [
-      camtEntry({ amount: "40.00", reference: "T1", details: part("40.00", "T1") }),
-      camtEntry({ amount: "60.00", reference: "T2", details: part("60.00", "T2") }),
-    ].join("");
-    const notification = camtStatement(singles, {
-      message: "BkToCstmrDbtCdtNtfctn",
-      statement: "Ntfctn",
-      version: "054.001.08",
-    });
-    await pay(notification, camt);
-    const single = (await paid()).find(({ amount }) => amount === 40);
-    const together = part("40.00", "T1") + part("60.00", "T2");
-    const batch = camtEntry({ amount: "100.00", reference: "B9", details: together });
-    const { report } = await pay(camtStatement(batch), camt);
-    expect([report?.written, report?.doubtful]).toEqual([2, 2]);
-    const [doubt, ...others] = await list();
-    expect([doubt?.reason, others]).toEqual([`possible duplicate of ${single?.id}`, []]);
-    await settle("same", doubt?.id);
-    expect((await paid()).map(({ amount }) => amount).toSorted()).toEqual([40, 60]);
-    const other = camtEntry({
-      amount: "90.00",
-      reference: "B10",
-      details: part("30.00", "T1") + part("60.00", "T3"),
-    });
-    expect(
-      (await pay(camtStatement(other).replace("<Id>S1</Id>", "<Id>S2</Id>"), camt)).report,
-    ).toMatchObject({ written: 2, doubtful: 0 });
-  });
-
   verifies("MN-03");
   it("lists a payment of a bank that may repeat another one", async () => {
     await start("EUR");

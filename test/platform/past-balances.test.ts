@@ -271,7 +271,7 @@ onEveryStore("balances of past days, replayed from random changes", (at) => {
       expect(row.balance_recorded_at).toBe(last?.recorded_at);
       if (former !== undefined) known += 1;
       expect(row).toMatchObject({
-        former_recorded_at: former?.recorded_at ?? null,
+        former_at: former?.recorded_at ?? null,
         former_status: former?.status ?? null,
         former_balance: former?.balance ?? null,
         former_currency: former?.currency ?? null,

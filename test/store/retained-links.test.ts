@@ -14,6 +14,7 @@ import type { Store } from "../../src/platform/store/port.ts";
 import { entry } from "../support/audit.ts";
 import { signingIn } from "../support/signing.ts";
 import { type Database, dialects } from "../support/stores.ts";
+import { takeBackLastSteps } from "../support/unmigrated.ts";
 import { verifies } from "../support/verifies.ts";
 
 const STEP = "0034-retained-links";
@@ -73,11 +74,7 @@ describe.each(dialects)("links from before they had codes ($name)", (dialect) =>
     for (const tenantId of Object.keys(TENANTS)) await writeLog(store, tenantId);
     await store.transaction(async (tx) => {
       await sql`alter table evidence_heads drop column mac`.execute(tx);
-      // Of the steps after it.
-      await sql`drop index documents_balance_known_from_invoice_on`.execute(tx);
-      for (const column of ["recorded_at", "status", "balance", "currency"]) {
-        await sql`alter table documents drop column ${sql.ref(`former_${column}`)}`.execute(tx);
-      }
+      await takeBackLastSteps(tx);
       await sql`delete from kysely_migration where name >= ${STEP}`.execute(tx);
       await sql`delete from evidence_heads where tenant_id = 'older'`.execute(tx);
       await sql`update evidence_heads set link = 'false'

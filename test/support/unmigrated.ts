@@ -61,3 +61,28 @@ export const withSteps = async (
     await database.remove();
   }
 };
+
+/** What takes steps of the schema back that cannot be made twice, the last step first. */
+export const LAST_STEPS: Readonly<Record<string, readonly string[]>> = {
+  "0038-former-balances": [
+    "drop index documents_balance_recorded_at_balance_known_from_former_at",
+    "create index documents_balance_recorded_at_balance_known_from on documents (tenant_id, balance_recorded_at, balance_known_from)",
+    ...["at", "status", "balance", "currency"].map(
+      (name) => `alter table documents drop column former_${name}`,
+    ),
+  ],
+  "0037-batch-entries": [
+    ...["batch_reference", "account_day", "part_of"].map(
+      (name) => `drop index payment_entries_${name}`,
+    ),
+    ...["batch_reference", "part_count", "part_of"].map(
+      (name) => `alter table payment_entries drop column ${name}`,
+    ),
+  ],
+  "0035-past-days": ["drop index documents_balance_known_from_invoice_on"],
+};
+
+/** Takes back {@link LAST_STEPS}. */
+export const takeBackLastSteps = async (db: Db): Promise<void> => {
+  for (const statement of Object.values(LAST_STEPS).flat()) await sql.raw(statement).execute(db);
+};

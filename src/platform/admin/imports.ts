@@ -19,7 +19,11 @@ import {
 } from "../store/queries/imports.ts";
 import { restoreDocument } from "../services/documents/restore.ts";
 import { settleRestored } from "../services/payments/matching/settle.ts";
-import { findEntriesAbout, findEntriesOfImport } from "../store/queries/payment-entries.ts";
+import {
+  findEntries,
+  findEntriesAbout,
+  findEntriesOfImport,
+} from "../store/queries/payment-entries.ts";
 import {
   readPaymentRows,
   readReturnsOf,
@@ -29,6 +33,7 @@ import type { Db, Store } from "../store/port.ts";
 import type { DocumentRow, ImportChangeRow, ImportRow } from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
 import { findSignIn, readImported, removeImportedMember } from "./imported-members.ts";
+import { type Finder, FOUND_AGAIN, markFinders } from "./later-imports.ts";
 
 const BATCH = 500;
 const MOST_REASONS = 100;
@@ -58,12 +63,18 @@ const findShared = async (tx: Db, row: ImportRow): Promise<ReadonlySet<string>> 
   const { tenant_id: tenantId, id: importId, started_at: startedAt } = row;
   const own = await findEntriesOfImport(tx, tenantId, importId);
   const roots = own.map(({ id, joined_to: root }) => root ?? id);
+  const batches = own.flatMap(({ part_of: batch }) => batch ?? []);
   const about = await findEntriesAbout(tx, tenantId, [
     ...new Set([...own.map(({ id }) => id), ...roots]),
   ]);
   const others = about.filter(({ import_id: id }) => id !== importId);
-  const used = new Set(others.flatMap(({ joined_to: root, doubt_of: like }) => [root, like]));
   const later = await findLaterImports(tx, tenantId, startedAt);
+  const used = new Set(others.flatMap(({ joined_to: root, doubt_of: like }) => [root, like]));
+  // A later message has the payments of a batch, or has a batch for payments; an earlier one gets its own back.
+  for (const { import_id: id, part_of: batch } of others) if (later.has(id)) used.add(batch);
+  const found = await findEntries(tx, tenantId, [...new Set(batches)]);
+  const covering = found.filter(({ import_id: id }) => later.has(id)).map(({ id }) => id);
+  for (const { id, part_of: batch } of own) if (covering.includes(batch ?? "")) used.add(id);
   const completed = others.filter(
     ({ import_id: id, joined_to: root }) => root !== null && later.has(id),
   );
@@ -293,6 +304,7 @@ type Progress = {
   passUndone: number;
   kept: Kept[];
   changed: ReadonlySet<string>;
+  finders: Finder[];
 };
 
 /** Takes some changes back in one transaction, those below a number; returns the lowest of them. */
@@ -312,12 +324,14 @@ const undoSome = (
       undone: progress.undone + some.undone,
       passUndone: progress.passUndone + some.undone,
       kept: [...progress.kept, ...some.kept],
+      finders: progress.finders,
     };
     const isPassed = changes.length < BATCH;
     // A record stays in one pass because another one refers to it that the same pass takes back.
     const isDone = isPassed && (done.passUndone === 0 || done.kept.length === 0);
     await putImport(tx, withUndone(row, isDone ? "undone" : "undoing", done.undone));
     if (isDone) {
+      if (done.undone > 0) done.finders = await markFinders(tx, row);
       const metadata = { kind, undone: done.undone, kept: done.kept.length };
       await record(tx, { tenantId, action: "admin.import_undone", resourceId: id, metadata });
     }
@@ -334,7 +348,13 @@ export const undoImport = async (needs: Needs, id: string): Promise<object> => {
   const row = checkUndoable(await findImport(needs.store.read, id), id);
   const { tenant_id: tenantId, kind } = row;
   const changed = await findChangedPayments(needs.store.read, row);
-  let progress: Progress = { undone: readUndone(row), passUndone: 0, kept: [], changed };
+  let progress: Progress = {
+    undone: readUndone(row),
+    passUndone: 0,
+    kept: [],
+    changed,
+    finders: [],
+  };
   let below = Number.MAX_SAFE_INTEGER;
   for (let isDone = false; !isDone;) {
     const done = await undoSome(needs, row, progress, below);
@@ -345,7 +365,8 @@ export const undoImport = async (needs: Needs, id: string): Promise<object> => {
       below = Number.MAX_SAFE_INTEGER;
     }
   }
-  const { undone, kept } = progress;
+  const { undone, kept, finders } = progress;
   const reasons = kept.slice(0, MOST_REASONS);
-  return { importId: id, tenantId, kind, undone, kept: kept.length, reasons };
+  const found = finders.length === 0 ? {} : { note: FOUND_AGAIN, laterImports: finders };
+  return { importId: id, tenantId, kind, undone, kept: kept.length, reasons, ...found };
 };

@@ -2,6 +2,7 @@ import { type Fault, Problem } from "../../contract/errors.ts";
 import { abbreviate } from "../../contract/payments/value.ts";
 import { findNearest, offerNames } from "../../kit/nearest.ts";
 import { type Cells, readCell } from "./cells.ts";
+import type { Entry } from "./map-schema.ts";
 import type { Fields } from "./fields.ts";
 import { collectColumns, type ImportMap, listEntryColumns } from "./map.ts";
 
@@ -85,6 +86,9 @@ export const checkColumns = (map: ImportMap, columns: readonly string[]): void =
   );
 };
 
+const hasDateFormat = (entry: Entry | undefined): boolean =>
+  entry !== undefined && "date" in entry && entry.date !== undefined;
+
 /**
  * Creates a function that adds the columns and values of a row to its fault, if its message does not name them yet.
  */
@@ -101,7 +105,13 @@ export const createLocator = (
     const values = named.map((name) => readCell(cells, name));
     const given = values.filter((value) => value !== undefined);
     const value = given.length === 0 ? "blank" : `value ${given.map(abbreviate).join(", ")}`;
+    const { role } = fields.get(fault.field) ?? {};
+    const isOtherForm =
+      role === "day" && fault.code === "format" && given.length > 0 && !hasDateFormat(entry);
+    const advice = isOtherForm
+      ? `; for another form, name it in the map: {"column": ${JSON.stringify(named[0])}, "date": "D.M.YYYY"}`
+      : "";
     const column = `column ${abbreviate(named.join(", "))}`;
-    return { ...fault, message: `${fault.message} (${column}, ${value})` };
+    return { ...fault, message: `${fault.message} (${column}, ${value})${advice}` };
   };
 };

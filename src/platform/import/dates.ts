@@ -147,7 +147,11 @@ export const parseTimestamp = (text: string): number | undefined => {
   return isWritable(at) ? Math.floor(at) : undefined;
 };
 
-/** Returns the day that is written in a timestamp or day that {@link parseTimestamp} accepts, regardless of its offset. */
-export const parseDay = cacheDays((text) =>
-  parseTimestamp(text) === undefined ? undefined : text.slice(0, 10),
+// Databases and spreadsheets write a space instead of the T, and no offset.
+const WRITTEN =
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt]| {1,2})(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?(?: ?(?:[Zz]|UTC|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
+
+/** Returns the day that is written in a day or timestamp, regardless of its time and offset. */
+export const parseDay = cacheDays(
+  (text) => parseIsoDay(text) ?? parseIsoDay(WRITTEN.exec(text)?.[1] ?? ""),
 );

@@ -117,10 +117,10 @@ const SIGNS: Readonly<Record<string, readonly string[]>> = {
   KČ: ["CZK"],
   FT: ["HUF"],
   KR: ["SEK", "NOK", "DKK", "ISK"],
-  "KR.": ["DKK"],
   FR: ["CHF"],
-  "FR.": ["CHF"],
   SFR: ["CHF"],
+  RS: ["INR", "PKR", "LKR", "NPR", "MUR"],
+  RM: ["MYR"],
 };
 
 const DEBITS: ReadonlySet<string> = new Set(["DR", "D", "S"]);
@@ -188,13 +188,19 @@ const takeDebitMark = (marks: readonly string[]): { mark?: "DR" | "CR"; others: 
 
 const checkMarks = (marks: readonly string[], currency: string | undefined): string | undefined => {
   for (const mark of marks) {
-    const word = mark.toUpperCase();
+    const word = mark.toUpperCase().replace(/(?<=.)\.$/, "");
     const fits = currency !== undefined && (word === currency || SIGNS[word]?.includes(currency));
+    if (fits !== true && (DEBITS.has(word) || CREDITS.has(word)))
+      return `${show(mark)} beside the number has a meaning only if the map says so, as ${DEBIT_MARKS}`;
     if (fits !== true)
       return `${show(mark)} beside the number is not the sign of the row's currency`;
   }
   return marks.length > 1 ? "two currency signs stand beside the number" : undefined;
 };
+
+const DEBIT_MARKS = '"number": {"decimal": ".", "negative": "DR/CR"}';
+
+const TWO_SIGNS = /^\([^()]{1,50}\) ?(?:CR|DR|C|D)\.?$/i;
 
 const isSignAllowed = ({ minus }: Parts, form: NumberForm | undefined): boolean => {
   const { negative } = form ?? {};
@@ -232,6 +238,10 @@ const MOST_CHARACTERS = 60;
 export const readAmount = (text: string, context: AmountContext): NumberReading => {
   const { form, currency, negativeMark } = context;
   if (text.length > MOST_CHARACTERS) return refuseForm(context);
+  if (TWO_SIGNS.test(normalize(text))) {
+    const message = `${refuseForm(context).message}; parentheses and a mark such as CR are two signs: keep one of them, for CR and DR with ${DEBIT_MARKS} in the map`;
+    return { code: "format", message };
+  }
   const parts = splitParts(normalize(text));
   if (parts === undefined || !isSignAllowed(parts, form)) return refuseForm(context);
   const marked = form?.negative === "DR/CR";

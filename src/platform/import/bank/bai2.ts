@@ -22,6 +22,11 @@ const RECORD = /^(01|02|03|16|49|88|98|99),/;
 const NEXT_RECORD =
   /\/\s+(?=01,[^,]{0,50},[^,]{0,50},\d{6},|02,[^,]{0,50},[^,]{0,50},\d?,\d{6},|03,[^,]{0,50},[A-Z]{0,3},|16,\d{3},[+-]?\d{0,40},|(?:49|98|99),[+-]?\d{1,40}[,/]|88,)/;
 
+// A file on one line, in which nothing but the slash stands between records: the 02 record follows on the line of 01.
+const ONE_LINE = /^01,[^/]{0,500}\/02,[^,]{0,50},[^,]{0,50},\d?,\d{6},/;
+const NEXT_ON_LINE =
+  /\/\s*(?=01,[^,]{0,50},[^,]{0,50},\d{6},|02,[^,]{0,50},[^,]{0,50},\d?,\d{6},|03,[^,]{0,50},[A-Z]{0,3},|16,\d{3},[+-]?\d{0,40},|(?:49|98|99),[+-]?\d{1,40}[,/]|88,)/;
+
 const FIRST_CREDIT = 100;
 const LAST_CREDIT = 399;
 
@@ -76,7 +81,7 @@ class Bai2Reader {
 
   line({ number, text }: Line): BankItem[] {
     return text
-      .split(NEXT_RECORD)
+      .split(ONE_LINE.test(text) ? NEXT_ON_LINE : NEXT_RECORD)
       .map((record) => record.trim())
       .filter((record) => record !== "")
       .flatMap((record) => this.#record(number, record));

@@ -257,6 +257,18 @@ const leaveOutAll = (context: EntryContext, judged: readonly Judged[]): Left[] =
   }));
 };
 
+/** Reads the batch that an entry is, or is of. A message of the payer can have one payment, so it counts for reports. */
+const readBatch = ({ element, statement, transactions }: EntryContext) => {
+  const [collection = "", message = ""] = transactions[0]?.orderedWith ?? [];
+  const isReport = statement.message.kind !== "camt.053";
+  const ids = ["NtryDtls/Btch/PmtInfId", "NtryDtls/Btch/MsgId"];
+  const reference = readText(element, ...ids) || collection || (isReport ? message : "");
+  const text = readText(element, "NtryDtls/Btch/NbOfTxs");
+  const named = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  const count = Math.max(named, transactions.length);
+  return count > 1 || reference !== "" ? { batch: { reference, count } } : {};
+};
+
 /** Converts a booked entry to payments, returns of payments, and records that are left out. */
 export const convertEntry = (context: EntryContext): Converted => {
   const { element, statement, place, total, currency, isCredit } = context;
@@ -284,6 +296,7 @@ export const convertEntry = (context: EntryContext): Converted => {
     currency,
     day: statement.findDay(element),
     bankReferences: collectReferences([bankReference, only]),
+    ...readBatch(context),
     payments: taken.map((one) => buildPayment(context, one)),
   };
   return { items: [entry], left };

@@ -27,6 +27,8 @@ export type Transaction = {
   endToEndId: string;
   reference: string;
   bankReference: string;
+  /** The ids of the collection and of the message that the payment was ordered with. */
+  orderedWith: readonly [collection: string, message: string];
   references: string[];
   remittanceId: string;
   remittances: readonly RemittanceLine[];
@@ -155,6 +157,9 @@ export const readTransaction = (
     endToEndId: named[0] === NOT_PROVIDED ? "" : (named[0] ?? ""),
     reference: named.find((text) => text !== "" && text !== NOT_PROVIDED) ?? "",
     bankReference: readText(transaction, "Refs/AcctSvcrRef"),
+    orderedWith: isEntry
+      ? ["", ""]
+      : [readText(transaction, "Refs/PmtInfId"), readText(transaction, "Refs/MsgId")],
     references: [...references, ...remittance.references],
     remittanceId: remittance.creditorReference,
     remittances: remittance.lines,

@@ -60,6 +60,13 @@ export type Entry = {
   day: string;
   /** The bank's own unique references of this entry, or none. */
   bankReferences: readonly string[];
+  /** What the bank says about the payments that it booked together, or of which this is one. */
+  batch?: {
+    /** The reference of the collection or file, or "". */
+    reference: string;
+    /** The number of payments in the entry; 0 if it is not said. */
+    count: number;
+  };
   /** At least one; their amounts add up to the entry's amount. */
   payments: readonly EntryPayment[];
 };

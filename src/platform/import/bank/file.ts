@@ -31,6 +31,32 @@ export const createMalformed = (place: string, message: string): Problem =>
 /** Reads the entries of one file, line by line. */
 type LineReader = { line(line: Line): BankItem[]; end(line: number): BankItem[] };
 
+const [LINE_FEED, CARRIAGE_RETURN] = [10, 13];
+
+/** Returns whether the first line ends with a carriage return alone; undefined if the bytes do not tell. */
+const endsWithReturn = (bytes: Uint8Array): boolean | undefined => {
+  const [feed, back] = [bytes.indexOf(LINE_FEED), bytes.indexOf(CARRIAGE_RETURN)];
+  if (back === -1 || (feed !== -1 && feed <= back + 1)) return feed === -1 ? undefined : false;
+  return back === bytes.length - 1 ? undefined : true;
+};
+
+/** Gives the lines of a file that end with carriage returns alone line feeds. */
+async function* unifyLineEnds(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held = Buffer.alloc(0);
+  let isOld: boolean | undefined;
+  for await (const chunk of bytes) {
+    const some = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    held = Buffer.alloc(0);
+    isOld ??= endsWithReturn(some);
+    // A line feed may follow.
+    if (isOld === undefined && some.at(-1) === CARRIAGE_RETURN) held = Buffer.from(some);
+    else if (isOld === true)
+      yield some.map((byte) => (byte === CARRIAGE_RETURN ? LINE_FEED : byte));
+    else yield some;
+  }
+  if (held.length > 0) yield held;
+}
+
 /** Passes the lines of a bank file to its reader. A line that is too long refuses the file; other faults are warnings. */
 export async function* readEntriesByLine(
   bytes: AsyncIterable<Uint8Array>,
@@ -38,7 +64,7 @@ export async function* readEntriesByLine(
   reader: LineReader,
 ): AsyncGenerator<BankItem[], void, undefined> {
   let last = 0;
-  for await (const lines of readLines(bytes)) {
+  for await (const lines of readLines(unifyLineEnds(bytes))) {
     const items: BankItem[] = [];
     for (const line of lines) {
       if (line.fault?.code === "too_long")

@@ -11,15 +11,22 @@ import type { Entry, EntryPayment } from "../bank/entry.ts";
 import { omitEmpty, parseAmount, takeLast4 } from "../bank/file.ts";
 import type { PaymentItem } from "../items.ts";
 import type { Accepted, Journal, Money, Outcome } from "../target.ts";
-import { derivePaymentIdOf, describeEntry, parsePaymentIds } from "./entry-facts.ts";
-import { createJoiner, doubt, findCandidates, isReturn } from "./joining.ts";
+import {
+  derivePaymentIdOf,
+  describeEntry,
+  parsePaymentIds,
+  toBankReference,
+} from "./entry-facts.ts";
+import { findCandidates, type PartFacts } from "./candidates.ts";
+import { createJoiner, doubt, isReturn } from "./joining.ts";
 import type { BankPayment, Judged } from "./judged.ts";
 import { linkWaitingReturns, relinkReturns, saveReturns } from "./returns.ts";
 import { createRowCheck } from "./row.ts";
+import { connectBatches } from "./batches.ts";
 import { settleDistinct } from "./distinct.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
 import { type Moved, moveAdvices } from "./moving.ts";
-import { doubtBatches, listPartReferences } from "./parts.ts";
+import { COMPLETE_DETAIL } from "./parts.ts";
 import { createEqualEntries } from "./repeats.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
@@ -113,14 +120,17 @@ const bringsPayments = ({ facts, known, verdict }: Judged): boolean => {
     const hasMore = facts.detail > known.detail || (isOwn && facts.detail === known.detail);
     return known.joined_to === null && hasMore && known.doubt !== "same";
   }
+  if (verdict.as === "part") return verdict.isRicher;
   return verdict.as !== "joined" || facts.detail > verdict.root.detail;
 };
 
 const toWhole = ({ payments, entry, paymentIds, verdict, facts, known }: Judged): WholePayment[] =>
-  payments.map(({ payment, rows }) => {
-    const paymentId = paymentIds[entry.payments.indexOf(payment)] ?? derivePaymentIdOf(facts.id, 0);
+  payments.flatMap(({ payment, rows }) => {
+    const place = entry.payments.indexOf(payment);
+    if (verdict.as === "batch" && verdict.stored.has(place)) return [];
+    const paymentId = paymentIds[place] ?? derivePaymentIdOf(facts.id, 0);
     const isDoubtful = verdict.as === "doubtful" && known === undefined;
-    return { paymentId, rows, ...(isDoubtful ? { doubt: verdict.reason } : {}) };
+    return [{ paymentId, rows, ...(isDoubtful ? { doubt: verdict.reason } : {}) }];
   });
 
 type Found = { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] };
@@ -141,6 +151,18 @@ const doubtRepeats = (
     return { ...one, verdict: doubt(root ?? one.repeats, paymentId) };
   });
 };
+
+/** Lists the payments of entries of several, which can be stored as entries of their own. */
+const listParts = (fresh: readonly Pick<Judged, "facts" | "entry">[]): PartFacts[] =>
+  fresh.flatMap(({ facts: { account, currency, day, part_count: count }, entry }) => {
+    if (count === null) return [];
+    return entry.payments.map(({ amount, references }) => ({
+      currency,
+      day,
+      amount: new Big(amount).toFixed(),
+      references: references.flatMap((text) => toBankReference(account, text) ?? []),
+    }));
+  });
 
 const judgeEntries = async (
   tx: Db,
@@ -163,9 +185,9 @@ const judgeEntries = async (
   // Entries of this file are never taken for each other, and rows from before have no entries.
   for (const { facts } of described) own.add(facts.id);
   const facts = fresh.map((one) => one.facts);
-  const found = await findCandidates(tx, tenantId, facts, listPartReferences(fresh));
+  const candidates = await findCandidates(tx, tenantId, facts, listParts(fresh));
   const entries = fresh.map(({ entry }) => entry);
-  const former = await findFormerIds(tx, tenantId, entries, found);
+  const former = await findFormerIds(tx, tenantId, entries, candidates);
   const judge = (candidates: readonly PaymentEntryRow[]): Found => {
     const verdicts = createJoiner(candidates, own).judge(facts);
     const judged = described.map((one): Judged => {
@@ -177,19 +199,24 @@ const judgeEntries = async (
       };
       return { ...decided, paymentIds: choosePaymentIds(decided, former) };
     });
-    return { judged: doubtRepeats(doubtBatches(judged, candidates), known), candidates };
+    return { judged: doubtRepeats(judged, known), candidates };
   };
-  const first = judge(found);
-  const moved = await moveAdvices(tx, { tenantId, source: SOURCE, now }, first, journal);
-  return { ...(moved === undefined ? first : judge(moved.candidates)), moved };
+  const first = judge(candidates);
+  const needs = { tenantId, source: SOURCE, now } as const;
+  const moved = await moveAdvices(tx, needs, first, journal);
+  const found = moved === undefined ? first : judge(moved.candidates);
+  return { ...(await connectBatches(tx, needs, found, own, journal)), moved };
 };
 
 const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
-  const { facts, verdict, paymentIds } = judged;
+  const { facts, verdict, paymentIds, partOf } = judged;
+  const hasPayments = verdict.as === "part" || bringsPayments(judged);
   return {
     ...facts,
+    detail: verdict.as === "batch" ? COMPLETE_DETAIL : facts.detail,
     import_id: importId,
-    payment_ids: JSON.stringify(bringsPayments(judged) ? paymentIds : []),
+    payment_ids: JSON.stringify(hasPayments ? paymentIds : []),
+    part_of: partOf ?? null,
     joined_to: verdict.as === "joined" ? verdict.root.id : null,
     doubt_of: verdict.as === "doubtful" ? verdict.like : null,
     doubt_payment_id: verdict.as === "doubtful" ? verdict.paymentId : null,

@@ -6,7 +6,7 @@ import type { Place } from "./repeats.ts";
 import type { Values } from "./row.ts";
 
 const MOST_WORDS = 400;
-const MOST_REFERENCES = 50;
+export const MOST_REFERENCES = 50;
 const PAYER_END = "|";
 /** Stands before the number of a document among references, in which no signs are. */
 const DOCUMENT = "#";
@@ -30,7 +30,14 @@ export const normalizeText = (text: string): string =>
 /** The columns of an entry that come from its message alone. */
 export type EntryFacts = Omit<
   PaymentEntryRow,
-  "import_id" | "payment_ids" | "joined_to" | "doubt_of" | "doubt_payment_id" | "doubt" | "waits"
+  | "import_id"
+  | "payment_ids"
+  | "joined_to"
+  | "part_of"
+  | "doubt_of"
+  | "doubt_payment_id"
+  | "doubt"
+  | "waits"
 >;
 
 const normalizeAll = (texts: readonly unknown[]): string[] => {
@@ -97,6 +104,11 @@ export const toBankReference = (account: string | null, reference: string): stri
   return normal === "" ? null : `${account ?? ""}:${normal}`;
 };
 
+const countParts = ({ batch, payments }: Entry): number | null => {
+  const count = Math.max(batch?.count ?? 0, payments.length);
+  return count > 1 ? count : null;
+};
+
 /** The facts of an entry, and the id of the one that it repeats, if its file has its message twice. */
 export type Described = { facts: EntryFacts; repeats: string | undefined };
 
@@ -137,6 +149,8 @@ export const describeEntry = (
     currency,
     day,
     bank_reference: toBankReference(account, entry.bankReferences[0] ?? ""),
+    batch_reference: toBankReference(account, entry.batch?.reference ?? ""),
+    part_count: countParts(entry),
     reference_list: JSON.stringify([...own, ...documents.map((text) => DOCUMENT + text)]),
     words: `${payers.slice(0, MOST_WORDS / 2)}${PAYER_END}${texts.slice(0, MOST_WORDS / 2)}`,
     detail: entry.payments.length * LEAST_DETAIL + lines,

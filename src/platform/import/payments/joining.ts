@@ -1,11 +1,6 @@
 import Big from "big.js";
 import { DAY } from "../../../kit/clock.ts";
-import {
-  findEntriesByAmount,
-  findEntriesByReference,
-  findEntries,
-} from "../../store/queries/payment-entries.ts";
-import type { Db } from "../../store/port.ts";
+import { findCurrencyDecimals } from "../../money.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import {
   type EntryFacts,
@@ -17,11 +12,11 @@ import {
 } from "./entry-facts.ts";
 
 /** A remittance advice can be dated some days before or after the deposit. */
-const ADVICE_DAYS = 10;
+export const ADVICE_DAYS = 10;
 /** Within so many days, an advice of the payer of a deposit may be about it. */
 const NEAR_DAYS = 5;
 /** Shorter references occur by chance in texts. */
-const MIN_REFERENCE = 4;
+export const MIN_REFERENCE = 4;
 
 const ADVICES: ReadonlySet<string> = new Set(["edi820"]);
 
@@ -29,51 +24,25 @@ const ADVICES: ReadonlySet<string> = new Set(["edi820"]);
 export type Verdict =
   | { as: "new" }
   | { as: "joined"; root: PaymentEntryRow }
+  /** It is a payment of a stored batch; `isRicher`: it names more documents. */
+  | { as: "part"; batch: PaymentEntryRow; isRicher: boolean }
+  /** It is a batch, some or all payments of which are stored: those in these places of the entry. */
+  | { as: "batch"; stored: ReadonlySet<number> }
   | { as: "doubtful"; like: string; paymentId: string; reason: string };
 
 /** Creates the verdict on an entry that may repeat a payment of another one. */
-export const doubt = (like: string, paymentId: string): Verdict => ({
+export const doubt = (like: string, paymentId: string, amounts?: Amounts): Verdict => ({
   as: "doubtful",
   like,
   paymentId,
-  reason: describeDoubt(paymentId),
+  reason: describeDoubt(paymentId, amounts),
 });
 
 export const shiftDay = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY).toISOString().slice(0, 10);
 
-const countDaysBetween = (a: string, b: string): number =>
+export const countDaysBetween = (a: string, b: string): number =>
   Math.abs(Date.parse(a) - Date.parse(b)) / DAY;
-
-/**
- * Stored entries that may be about the same money as those of a batch, with the entries that they were joined to.
- * `parts` are references of the payments within its entries.
- */
-export const findCandidates = async (
-  tx: Db,
-  tenantId: string,
-  entries: readonly EntryFacts[],
-  parts: readonly string[] = [],
-): Promise<PaymentEntryRow[]> => {
-  const references = [...entries.flatMap(({ bank_reference: own }) => own ?? []), ...parts];
-  const byReference = await findEntriesByReference(tx, tenantId, references);
-  // Not spread as arguments, of which there can be at most some ten thousand: many payments can have one amount.
-  const found = new Map(byReference.map((row) => [row.id, row]));
-  for (const [currency, same] of Map.groupBy(entries, (entry) => entry.currency)) {
-    const days = same.map(({ day }) => day).toSorted();
-    const range = {
-      currency,
-      amounts: [...new Set(same.map(({ amount }) => amount))],
-      // The entries that an advice was joined to can be as far from it again.
-      from: shiftDay(days[0] ?? "", -2 * ADVICE_DAYS),
-      to: shiftDay(days.at(-1) ?? "", 2 * ADVICE_DAYS),
-    };
-    for (const row of await findEntriesByAmount(tx, tenantId, range)) found.set(row.id, row);
-  }
-  const roots = [...found.values()].flatMap(({ joined_to: root }) => root ?? []);
-  for (const row of await findEntries(tx, tenantId, [...new Set(roots)])) found.set(row.id, row);
-  return [...found.values()];
-};
 
 const share = (mine: readonly string[], theirs: readonly string[]): boolean =>
   mine.some((text) => text.length >= MIN_REFERENCE && theirs.includes(text));
@@ -260,7 +229,22 @@ export const areDistinct = (one: EntryFacts, other: EntryFacts): boolean =>
 
 const DUPLICATE = "possible duplicate of ";
 
-export const describeDoubt = (paymentId: string): string => `${DUPLICATE}${paymentId}`;
+/** An entry, and the one that it may repeat: with another amount, one may be a part of the other. */
+export type Amounts = { of: Money; like: Money };
+type Money = Pick<EntryFacts, "amount" | "currency">;
+
+export const describeMoney = ({ amount, currency }: Money): string =>
+  `${new Big(amount).toFixed(findCurrencyDecimals(currency))} ${currency}`;
+
+/** Says that a payment may repeat another one, or be a part of it, or have it as a part. */
+export const describeDoubt = (paymentId: string, amounts?: Amounts): string => {
+  const text = `${DUPLICATE}${paymentId}`;
+  if (amounts === undefined || amounts.of.amount === amounts.like.amount) return text;
+  const { of, like } = amounts;
+  return new Big(of.amount).lt(like.amount)
+    ? `${text}: these ${describeMoney(of)} may be a part of its ${describeMoney(like)}`
+    : `${text}: its ${describeMoney(like)} may be a part of these ${describeMoney(of)}`;
+};
 
 /** Returns a payment's doubts without the one that it repeats another payment; null if there is no other. */
 export const withoutDuplicate = (doubt: string): string | null =>

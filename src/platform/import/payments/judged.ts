@@ -18,4 +18,6 @@ export type Judged = {
   verdict: Verdict;
   /** The ids of its payments, in order. */
   paymentIds: readonly string[];
+  /** The id of the entry of a stored batch that it is, or may be, a payment of. */
+  partOf?: string;
 };

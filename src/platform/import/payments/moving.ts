@@ -36,7 +36,8 @@ const listGroup = (
 
 const findMove = (deposit: Judged, candidates: readonly PaymentEntryRow[]): Move | undefined => {
   const { known, verdict, facts, payments } = deposit;
-  if (known !== undefined || verdict.as === "doubtful" || payments.length !== 1) return undefined;
+  if (known !== undefined || payments.length !== 1) return undefined;
+  if (verdict.as !== "new" && verdict.as !== "joined") return undefined;
   const found = findMisjoined(facts, candidates);
   if (found === undefined || parsePaymentIds(rootOf(found)).length !== 1) return undefined;
   if (verdict.as === "new") return { deposit, joined: [], ...found };

@@ -1,5 +1,5 @@
 import { DateCell, isDash, toText } from "../cells.ts";
-import { type DayPattern, parseDay, parseDayPattern, SERIAL } from "../dates.ts";
+import { type DayPattern, parseTimestamp, parseDayPattern, SERIAL } from "../dates.ts";
 import { type NumberForm, isPlainDecimal, readAmount } from "../numbers.ts";
 
 /** The values of a column that are not blank, in the order of the rows. */
@@ -46,7 +46,8 @@ export const findDayForms = (values: Values): DayForms | undefined => {
   }
   const written = texts.filter((value) => typeof value === "string").map((text) => text.trim());
   if (written.length === 0 || written.length < texts.length) return undefined;
-  if (written.every((text) => parseDay(text) !== undefined)) return { isIso: true, patterns: [] };
+  if (written.every((text) => parseTimestamp(text) !== undefined))
+    return { isIso: true, patterns: [] };
   const patterns = PATTERNS.filter(({ read }) => written.every((text) => read(text) !== undefined));
   return patterns.length === 0 ? undefined : { isIso: false, patterns };
 };

@@ -8,7 +8,7 @@ export type Recorded = Pick<
   DocumentRow,
   | "balance_known_from"
   | "balance_recorded_at"
-  | "former_recorded_at"
+  | "former_at"
   | "former_status"
   | "former_balance"
   | "former_currency"
@@ -16,7 +16,7 @@ export type Recorded = Pick<
 
 /** What was before the present balance is not known from the document's own row. */
 export const NO_FORMER = {
-  former_recorded_at: null,
+  former_at: null,
   former_status: null,
   former_balance: null,
   former_currency: null,
@@ -26,7 +26,7 @@ export const NO_FORMER = {
 export const getRecorded = (row: Recorded): Recorded => ({
   balance_known_from: row.balance_known_from,
   balance_recorded_at: row.balance_recorded_at,
-  former_recorded_at: row.former_recorded_at,
+  former_at: row.former_at,
   former_status: row.former_status,
   former_balance: row.former_balance,
   former_currency: row.former_currency,
@@ -83,7 +83,7 @@ export const toRecorded = (
   if (recordedAt === null) return { ...recorded, ...NO_FORMER };
   return {
     ...recorded,
-    former_recorded_at: recordedAt,
+    former_at: recordedAt,
     former_status: before.status,
     former_balance: toOwed(before),
     former_currency: before.balance_currency,

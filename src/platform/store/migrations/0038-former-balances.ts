@@ -4,7 +4,7 @@ import type { Db } from "../port.ts";
 import { addColumn, type Columns, createIndex, type Types } from "./addition.ts";
 
 const COLUMNS: [name: string, kind: Columns[string]][] = [
-  ["former_recorded_at", "integer?"],
+  ["former_at", "integer?"],
   ["former_status", "text?"],
   ["former_balance", "double?"],
   ["former_currency", "text?"],
@@ -20,7 +20,7 @@ export const formerBalances = (types: Types): Migration => ({
     const db = database as unknown as Db;
     await database.schema.dropIndex("documents_balance_recorded_at_balance_known_from").execute();
     // Tells, without reading documents, which have changed since a day, and which of them more than once.
-    const columns = ["balance_recorded_at", "balance_known_from", "former_recorded_at"];
+    const columns = ["balance_recorded_at", "balance_known_from", "former_at"];
     await createIndex(database, ["documents", ["tenant_id", ...columns]], false);
     await getDialect(db).describeLargeTables(db);
   },

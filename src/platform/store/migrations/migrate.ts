@@ -40,6 +40,7 @@ import { precedents } from "./0033-precedents.ts";
 import { retainedLinks } from "./0034-retained-links.ts";
 import { pastDays } from "./0035-past-days.ts";
 import { balancesInKey } from "./0036-balances-in-key.ts";
+import { batchEntries } from "./0037-batch-entries.ts";
 import { formerBalances } from "./0038-former-balances.ts";
 import type { Types } from "./addition.ts";
 
@@ -81,6 +82,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0034-retained-links": retainedLinks(types, sealing),
   "0035-past-days": pastDays,
   "0036-balances-in-key": balancesInKey,
+  "0037-batch-entries": batchEntries(types),
   "0038-former-balances": formerBalances(types),
 });
 

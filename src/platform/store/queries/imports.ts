@@ -31,6 +31,20 @@ export const findLaterImports = async (
   return new Set(rows.map(({ id }) => id));
 };
 
+/** Finds the imports of a kind that began after another one, the first ones first. */
+export const findLaterOfKind = (
+  db: Db,
+  { tenant_id: tenantId, id, kind, started_at: startedAt }: ImportRow,
+) =>
+  rowsOfTenant(db, "imports", tenantId)
+    .where("kind", "=", kind)
+    .where("started_at", ">=", startedAt)
+    .where("id", "<>", id)
+    .where("status", "<>", "undone")
+    .orderBy("started_at")
+    .orderBy("id")
+    .execute();
+
 /** Reads the changes of an import below a number, the last one first. */
 export const readChangesBackwards = (
   db: Db,

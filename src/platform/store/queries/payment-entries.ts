@@ -17,6 +17,33 @@ export const findEntriesByReference = (db: Db, tenantId: string, references: rea
     .where(getDialect(db).isAmongKeys("bank_reference", references))
     .execute();
 
+/** Finds the batches, and the entries of their payments, by the reference of the collection or file. */
+export const findEntriesByBatch = (db: Db, tenantId: string, references: readonly string[]) =>
+  selectEntries(db, tenantId)
+    .where("batch_reference", "is not", null)
+    .where(getDialect(db).isAmongKeys("batch_reference", references))
+    .execute();
+
+/** Finds the entries of batches of accounts, between two days. */
+export const findBatches = (
+  db: Db,
+  tenantId: string,
+  { accounts, from, to }: { accounts: readonly string[]; from: string; to: string },
+) =>
+  selectEntries(db, tenantId)
+    .where("part_count", "is not", null)
+    .where(getDialect(db).isAmongKeys("account", accounts))
+    .where("day", ">=", from)
+    .where("day", "<=", to)
+    .execute();
+
+/** Finds the entries of payments that batches have. */
+export const findPartsOf = (db: Db, tenantId: string, ids: readonly string[]) =>
+  selectEntries(db, tenantId)
+    .where("part_of", "is not", null)
+    .where(getDialect(db).isAmongKeys("part_of", ids))
+    .execute();
+
 /** The currency and amounts of entries, and the first and last day of each. */
 export type AmountRange = {
   currency: string;
@@ -60,10 +87,11 @@ export const findOpenDoubts = (db: Db, tenantId: string) =>
 export const findEntriesOfImport = (db: Db, tenantId: string, importId: string) =>
   selectEntries(db, tenantId).where("import_id", "=", importId).execute();
 
-/** Finds the entries that other entries were joined to, or that they may repeat. */
+/** Finds the entries that were joined to others, that may repeat them, or that have a payment of them. */
 export const findEntriesAbout = (db: Db, tenantId: string, ids: readonly string[]) => {
   const { isAmongKeys } = getDialect(db);
   return selectEntries(db, tenantId)
-    .where(sql<boolean>`(${isAmongKeys("joined_to", ids)} or ${isAmongKeys("doubt_of", ids)})`)
+    .where(sql<boolean>`(${isAmongKeys("joined_to", ids)} or ${isAmongKeys("doubt_of", ids)}
+      or ${isAmongKeys("part_of", ids)})`)
     .execute();
 };

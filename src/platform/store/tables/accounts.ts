@@ -65,7 +65,7 @@ export type DocumentRow = Tracked & {
   balance_known_from: number | null;
   balance_recorded_at: number | null;
   /** The balance before the present one in `document_balances`; null without one, or where the history has to tell. */
-  former_recorded_at: number | null;
+  former_at: number | null;
   former_status: "open" | "closed" | null;
   former_balance: number | null;
   former_currency: string | null;

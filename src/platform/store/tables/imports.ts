@@ -48,6 +48,12 @@ export type PaymentEntryRow = {
   day: string;
   /** The bank's own reference with the account, hashed; null if there is none. */
   bank_reference: string | null;
+  /** The reference of the collection or file of payments that it is of, or has, with the account; null if unknown. */
+  batch_reference: string | null;
+  /** The number of payments that the bank booked as this one entry; null if it does not say that there are several. */
+  part_count: number | null;
+  /** The entry of a batch that has this payment, too: as its part, or doubtful as long as `doubt` is open. */
+  part_of: string | null;
   /** All references without spaces and letter case, as a JSON array. */
   reference_list: string;
   /** Payer and text without spaces, signs and letter case, at most 400 characters. */

@@ -97,7 +97,7 @@ const selectByRow = (selection: Selection): Expression[] => {
     status: sql`d.former_status`,
     basis: sql.lit(RECORDS),
   };
-  const isFormer = sql<boolean>`d.balance_recorded_at > ${past.at} and d.former_recorded_at <= ${past.at}`;
+  const isFormer = sql<boolean>`d.balance_recorded_at > ${past.at} and d.former_at <= ${past.at}`;
   const parts: [State, Condition][] = [
     [present, sql<boolean>`d.balance_recorded_at <= ${past.at}`],
     [present, holdsSince(past)],
@@ -139,7 +139,7 @@ const selectByHistory = (selection: Selection): Expression => {
   const state = { status, balance, currency, basis: sql.lit(RECORDS) };
   return sql`select ${select(state)} from documents as d
     where ${isIssued(selection)} and d.balance_recorded_at > ${at} and +d.balance_known_from <= ${at}
-      and (d.former_recorded_at > ${at} or d.former_recorded_at is null) and ${hasStatus(selection, status)}`;
+      and (d.former_at > ${at} or d.former_at is null) and ${hasStatus(selection, status)}`;
 };
 
 /** The amounts that payments applied to documents by then, as the matching of payments counts them. */

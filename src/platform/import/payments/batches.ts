@@ -1,0 +1,277 @@
+import Big from "big.js";
+import { findPartsOf, putEntries } from "../../store/queries/payment-entries.ts";
+import { findRowsOfPayments, putPaymentRows } from "../../store/queries/payments.ts";
+import { TABLES } from "../../store/queries/payments/columns.ts";
+import type { Db } from "../../store/port.ts";
+import type { PaymentEntryRow } from "../../store/tables/schema.ts";
+import type { Journal } from "../target.ts";
+import { clearDuplicate } from "./distinct.ts";
+import { LEAST_DETAIL, parsePaymentIds } from "./entry-facts.ts";
+import { doubt, isAdvice, isReturn } from "./joining.ts";
+import type { Judged } from "./judged.ts";
+import {
+  addUp,
+  collectParts,
+  COMPLETE_DETAIL,
+  createBatchSearch,
+  createSingleSearch,
+  findPart,
+  findSingle,
+  isBeside,
+  isMoney,
+  isUndivided,
+  mayBePartOf,
+  preferDay,
+} from "./parts.ts";
+import type { SaveNeeds } from "./save.ts";
+
+type Found = { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] };
+
+/** The entries of an import batch and of the store, while payments are found in batches. */
+type Work = {
+  tx: Db;
+  needs: SaveNeeds;
+  judged: Map<string, Judged>;
+  rows: Map<string, PaymentEntryRow>;
+  /** Ids of the entries of this file. */
+  own: ReadonlySet<string>;
+  /** Stored entries that change, as they were before. */
+  before: Map<string, PaymentEntryRow>;
+  /** Stored payments that are no longer doubtful. */
+  cleared: string[];
+};
+
+const isOpen = ({ facts, known, repeats, verdict }: Judged): boolean =>
+  known === undefined &&
+  repeats === undefined &&
+  (verdict.as === "new" || verdict.as === "doubtful") &&
+  facts.account !== null &&
+  !isAdvice(facts) &&
+  !isReturn(facts);
+
+const listOpen = ({ judged }: Work): Judged[] => [...judged.values()].filter(isOpen);
+
+const change = ({ rows, before }: Work, after: PaymentEntryRow): void => {
+  const stored = rows.get(after.id);
+  if (stored !== undefined && !before.has(after.id)) before.set(after.id, stored);
+  rows.set(after.id, after);
+};
+
+const judge = ({ judged }: Work, one: Judged): void => void judged.set(one.facts.id, one);
+
+/** Takes entries for payments of stored batches: one to one, by amount and reference. */
+const takeForParts = async (work: Work): Promise<void> => {
+  const singles = listOpen(work).filter(({ entry }) => entry.payments.length === 1);
+  const batches = [...work.rows.values()].filter(
+    (row) => isMoney(row) && row.part_count !== null && parsePaymentIds(row).length > 1,
+  );
+  const possible = batches.filter(
+    (batch) => !work.own.has(batch.id) && singles.some(({ facts }) => mayBePartOf(facts, batch)),
+  );
+  if (possible.length === 0) return;
+  const ids = possible.flatMap(parsePaymentIds);
+  const stored = await findRowsOfPayments(work.tx, work.needs.tenantId, work.needs.source, ids);
+  const parts = new Map(collectParts(stored).map((part) => [part.paymentId, part]));
+  const taken = new Set(
+    [...work.rows.values()].flatMap((row) => (row.part_of === null ? [] : parsePaymentIds(row))),
+  );
+  for (const one of singles) {
+    for (const { id } of possible) {
+      const batch = work.rows.get(id);
+      if (batch === undefined || !mayBePartOf(one.facts, batch)) continue;
+      const free = parsePaymentIds(batch).flatMap((paymentId) =>
+        taken.has(paymentId) ? [] : (parts.get(paymentId) ?? []),
+      );
+      const part = findPart(one.facts, batch, free);
+      if (part === undefined) continue;
+      taken.add(part.paymentId);
+      change(work, { ...batch, detail: COMPLETE_DETAIL });
+      const isRicher = one.facts.detail > LEAST_DETAIL + part.lines;
+      const verdict = { as: "part", batch, isRicher } as const;
+      judge(work, { ...one, verdict, paymentIds: [part.paymentId], partOf: id });
+      break;
+    }
+  }
+};
+
+/** Removes the doubt of a stored entry, and records of which batch it is. */
+const settle = (work: Work, row: PaymentEntryRow, partOf: string | null): void => {
+  if (row.doubt === "open") work.cleared.push(...parsePaymentIds(row));
+  const settled = { doubt: null, doubt_of: null, doubt_payment_id: null };
+  const open = row.doubt === "open" ? settled : {};
+  change(work, { ...row, ...open, part_of: partOf });
+};
+
+/** Divides a stored payment among the entries that add up to it; its id stays with the first of the new ones. */
+const divide = (
+  work: Work,
+  batch: PaymentEntryRow,
+  fresh: readonly Judged[],
+  stored: readonly PaymentEntryRow[],
+): void => {
+  const [paymentId = ""] = parsePaymentIds(batch);
+  const ids = stored.flatMap(parsePaymentIds);
+  for (const [place, one] of fresh.entries()) {
+    const paymentIds = place === 0 ? [paymentId, ...one.paymentIds.slice(1)] : [...one.paymentIds];
+    ids.push(...paymentIds);
+    judge(work, { ...one, verdict: { as: "new" }, paymentIds, partOf: batch.id });
+  }
+  for (const row of stored) settle(work, row, batch.id);
+  settle(work, batch, null);
+  const settled = work.rows.get(batch.id) ?? batch;
+  change(work, { ...settled, payment_ids: JSON.stringify(ids), detail: COMPLETE_DETAIL });
+};
+
+/** Takes entries for the payments of stored batches that the bank did not divide. */
+const takeForUndivided = async (work: Work): Promise<void> => {
+  const batches = [...work.rows.values()].filter(
+    (row) => isUndivided(row) && !work.own.has(row.id) && !isAdvice(row),
+  );
+  if (batches.length === 0) return;
+  const groups = new Map<string, Judged[]>();
+  const findNamed = createBatchSearch(batches);
+  for (const one of listOpen(work)) {
+    const [batch] = preferDay(findNamed(one.facts), one.facts.day);
+    if (batch !== undefined) groups.set(batch.id, [...(groups.get(batch.id) ?? []), one]);
+  }
+  if (groups.size === 0) return;
+  const { tenantId } = work.needs;
+  for (const row of await findPartsOf(work.tx, tenantId, [...groups.keys()])) {
+    if (!work.rows.has(row.id)) work.rows.set(row.id, row);
+  }
+  const byBatch = Map.groupBy(work.rows.values(), ({ part_of: id }) => id);
+  const findSingles = createSingleSearch([...work.rows.values()].filter(isFree));
+  for (const [id, fresh] of groups) {
+    const batch = work.rows.get(id);
+    if (batch === undefined) continue;
+    const stored = [...(byBatch.get(id) ?? []), ...findSingles(batch)];
+    const members = [...fresh.map(({ facts }) => facts), ...stored];
+    if (members.length > 1 && addUp(members).eq(batch.amount)) divide(work, batch, fresh, stored);
+    else for (const one of fresh) doubtPart(work, one, batch);
+  }
+};
+
+/** Whether a stored entry has a payment that is of no batch yet. */
+const isFree = (row: PaymentEntryRow): boolean =>
+  isMoney(row) && row.part_of === null && !isAdvice(row);
+
+/** The entries of other files that {@link isFree}. */
+const listFree = ({ rows, own }: Work): PaymentEntryRow[] =>
+  [...rows.values()].filter((row) => !own.has(row.id) && isFree(row));
+
+const doubtPart = (work: Work, one: Judged, batch: PaymentEntryRow): void => {
+  if (one.verdict.as !== "new" || one.facts.kind === batch.kind) return;
+  const [paymentId = batch.id] = parsePaymentIds(batch);
+  const verdict = doubt(batch.id, paymentId, { of: one.facts, like: batch });
+  judge(work, { ...one, verdict, partOf: batch.id });
+};
+
+/** Finds the payments of new batches that are stored as entries of their own. */
+const findStoredParts = (work: Work): void => {
+  const batches = listOpen(work).filter(({ entry }) => entry.payments.length > 1);
+  if (batches.length === 0) return;
+  const free = listFree(work).filter((row) => parsePaymentIds(row).length === 1);
+  const byAccount = Map.groupBy(free, ({ account, currency }) => `${account} ${currency}`);
+  for (const one of batches) {
+    const { facts, entry } = one;
+    const near = byAccount.get(`${facts.account} ${facts.currency}`) ?? [];
+    const amounts = new Set(entry.payments.map(({ amount }) => new Big(amount).toFixed()));
+    const singles = near.filter(
+      (row) =>
+        amounts.has(row.amount) &&
+        row.kind !== facts.kind &&
+        work.rows.get(row.id)?.part_of === null &&
+        isBeside(row, facts),
+    );
+    const stored = new Set<number>();
+    const paymentIds = [...one.paymentIds];
+    for (const [place, payment] of entry.payments.entries()) {
+      const single = findSingle(facts, payment, singles);
+      if (single === undefined) continue;
+      singles.splice(singles.indexOf(single), 1);
+      const lines = payment.remittances.length;
+      const isRicher = LEAST_DETAIL + lines > single.detail;
+      if (!isRicher) stored.add(place);
+      [paymentIds[place] = ""] = parsePaymentIds(single);
+      const detail = isRicher ? LEAST_DETAIL + lines : single.detail;
+      change(work, { ...single, detail, part_of: facts.id });
+    }
+    const isChanged = paymentIds.some((id, place) => id !== one.paymentIds[place]);
+    if (isChanged) judge(work, { ...one, verdict: { as: "batch", stored }, paymentIds });
+  }
+};
+
+/** Finds the entries that are about payments of new batches that the bank did not divide. */
+const findStoredSum = (work: Work): void => {
+  const free = listFree(work);
+  if (free.length === 0) return;
+  const findSingles = createSingleSearch(free);
+  for (const one of listOpen(work)) {
+    const { facts, entry } = one;
+    if (entry.payments.length !== 1) continue;
+    const named = findSingles(facts).filter(({ id }) => work.rows.get(id)?.part_of === null);
+    const singles = preferDay(named, facts.day);
+    const [first] = singles;
+    if (first === undefined) continue;
+    const sum = addUp(singles);
+    if (singles.length > 1 && sum.eq(facts.amount)) {
+      for (const row of singles) settle(work, row, facts.id);
+      const paymentIds = singles.flatMap(parsePaymentIds);
+      judge(work, { ...one, verdict: { as: "batch", stored: new Set([0]) }, paymentIds });
+    } else if (one.verdict.as === "new" && singles.some(({ kind }) => kind !== facts.kind)) {
+      const [paymentId = first.id] = parsePaymentIds(first);
+      const verdict = doubt(first.id, paymentId, { of: facts, like: first });
+      judge(work, { ...one, verdict });
+      if (sum.gt(facts.amount)) continue;
+      for (const row of singles) change(work, { ...row, part_of: facts.id });
+    }
+  }
+};
+
+const saveChanges = async (work: Work, journal: Journal): Promise<void> => {
+  const { tx, rows, before, cleared } = work;
+  const { tenantId, source, now } = work.needs;
+  const changed = [...before].flatMap(([id, row]) => {
+    const after = rows.get(id) ?? row;
+    journal.changed("payment_entries", row, after);
+    return [after];
+  });
+  await putEntries(tx, changed);
+  const payments = await findRowsOfPayments(tx, tenantId, source, cleared);
+  const certain = payments.map((row) => {
+    const after = clearDuplicate(row, now);
+    journal.changed(TABLES[source], row, after);
+    return after;
+  });
+  await putPaymentRows(tx, source, certain);
+};
+
+/**
+ * Connects batches with entries of their payments, in whatever order their messages come. A payment that a reference
+ * shows to be stored is not stored again; the entries that have a reference of an undivided batch are its payments if
+ * they add up to it, and doubtful as long as they do not.
+ */
+export const connectBatches = async (
+  tx: Db,
+  needs: SaveNeeds,
+  { judged, candidates }: Found,
+  own: ReadonlySet<string>,
+  journal: Journal,
+): Promise<Found> => {
+  if (candidates.length === 0) return { judged, candidates };
+  const work: Work = {
+    tx,
+    needs,
+    own,
+    judged: new Map(judged.map((one) => [one.facts.id, one])),
+    rows: new Map(candidates.map((row) => [row.id, row])),
+    before: new Map(),
+    cleared: [],
+  };
+  await takeForParts(work);
+  findStoredParts(work);
+  await takeForUndivided(work);
+  findStoredSum(work);
+  await saveChanges(work, journal);
+  return { judged: [...work.judged.values()], candidates: [...work.rows.values()] };
+};
