@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { withClientAddress } from "../kit/client-address.ts";
 import { toCorsHeaders, toPreflightHeaders } from "../kit/cors.ts";
 import { randomToken } from "../kit/ids.ts";
-import { toErrorFields } from "../kit/log.ts";
+import { toFailureFields } from "../kit/log.ts";
 import { createAccountHandler } from "./account.ts";
 import { COMPANY_PATHS } from "./company.ts";
 import { createCompanyHandler } from "./company-handler.ts";
@@ -178,6 +178,19 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
   );
 };
 
+const FAILED = "Something went wrong in this server.";
+
+/** Answers a request that failed: programs with an OAuth error (RFC 6749, section 5.2), people with a page. */
+const sendFailure = (exchange: Exchange, path: string): void => {
+  const { response } = exchange;
+  if (response.headersSent) response.destroy();
+  else if (PROTOCOL_PATHS.includes(path)) {
+    response
+      .writeHead(500, { "Content-Type": "application/json", "Cache-Control": "no-store" })
+      .end(JSON.stringify({ error: "server_error", error_description: FAILED }));
+  } else sendPage(exchange, errorPage(FAILED, 500));
+};
+
 /** Creates the handler of requests below `/oauth/` and for the metadata (RFC 8414). */
 export const createRequestHandler = (signInContext: SignInContext): Handler => {
   const { issuer, provider, addressOf, brand, log, company } = signInContext;
@@ -203,15 +216,15 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
     response.once("finish", () => incoming.resume());
     const url = new URL(incoming.url ?? "/", issuer);
     const path = toRelativePath(url.pathname, context.prefix);
+    const credentials = { ...incoming.headers };
     if (path === PATHS.authorization) narrowAuthorization(url.searchParams);
     rewriteUrl(context, incoming, path, url);
     const exchange: Exchange = { incoming, response, url, ip: addressOf(incoming), brand };
     try {
       await withClientAddress(exchange.ip, () => route(context, exchange, path));
     } catch (error) {
-      log.error("oauth.failed", toErrorFields(error));
-      if (response.headersSent) response.destroy();
-      else sendPage(exchange, errorPage("Something went wrong in this server.", 500));
+      log.error("oauth.failed", toFailureFields(error, credentials));
+      sendFailure(exchange, path);
     }
   };
 };

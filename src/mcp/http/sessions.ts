@@ -303,6 +303,23 @@ const handleShared = async (
     : response;
 };
 
+/** Creates the function that stores a session for other nodes, or returns the response to a host where it cannot. */
+const shareSession =
+  ({ sharing, log }: SessionDependencies) =>
+  async ({ transport, caller, client }: Session, body: unknown): Promise<Response | undefined> => {
+    const id = transport.sessionId;
+    if (sharing === undefined || id === undefined || !isInitializeRequest(body)) return undefined;
+    try {
+      await sharing.shared.add(id, { caller, client, initialize: pickInitialize(body.params) });
+      return undefined;
+    } catch (error) {
+      log.warn("mcp.sessions", toErrorFields(error));
+      // No other node could continue it.
+      await transport.close();
+      return unavailable();
+    }
+  };
+
 /** Creates the sessions of hosts of 2025, which can receive requests and notifications only within one. */
 export const createSessions = (
   dependencies: SessionDependencies,
@@ -328,12 +345,7 @@ export const createSessions = (
     sweep().catch((error: unknown) => log.warn("mcp.sessions", toErrorFields(error)));
   }, MINUTE).unref();
 
-  const share = async ({ transport, ...owner }: Session, body: unknown): Promise<void> => {
-    const id = transport.sessionId;
-    if (sharing === undefined || id === undefined || !isInitializeRequest(body)) return;
-    const { caller, client } = owner;
-    await sharing.shared.add(id, { caller, client, initialize: pickInitialize(body.params) });
-  };
+  const share = shareSession(dependencies);
 
   return {
     async open(request, authInfo, parsedBody) {
@@ -344,8 +356,7 @@ export const createSessions = (
       const response = await forward(session, now, request, options);
       // The request was refused and opened no session.
       if (session.transport.sessionId === undefined) await session.transport.close();
-      await share(session, parsedBody);
-      return response;
+      return (await share(session, parsedBody)) ?? response;
     },
     async handle(id, request, authInfo, parsedBody) {
       const session = await find(id, authInfo).catch((error: unknown) => {
