@@ -10,9 +10,17 @@ import { type Cookie, createCookie } from "./cookies.ts";
 import { narrowAuthorization } from "./authorization-request.ts";
 import { createApprovalHandler } from "./approval-handler.ts";
 import { parseApprovalPath } from "./approvals.ts";
-import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
+import {
+  type Exchange,
+  isAddressShort,
+  leadTo,
+  readForm,
+  redirect,
+  redirectionOf,
+  sendPage,
+} from "./form.ts";
 import { LIFETIMES } from "./lifetimes.ts";
-import { METADATA_PATHS, PATHS, PROVIDER_COOKIES } from "./provider.ts";
+import { METADATA_PATHS, PATHS, PROVIDER_COOKIES, setPage } from "./provider.ts";
 import { isLimited, PROTOCOL_PATHS } from "./request-limits.ts";
 import { handleSignIn } from "./sign-in.ts";
 import { connectedPage, errorPage, expiredSignInPage } from "./sign-in-pages.ts";
@@ -59,10 +67,21 @@ const rewriteUrl = (
   Object.assign(incoming, { originalUrl: prefix + path + search });
 };
 
-/** Replaces the provider's cookies in responses with one cookie for a browser that starts an interaction. */
-const replaceCookies = ({ provider, interactions }: SignInContext, browserCookie: Cookie): void => {
+/**
+ * Replaces redirections that are too long for a header with pages, and the provider's cookies in responses with one
+ * cookie for a browser that starts an interaction.
+ */
+const replaceCookies = (
+  { provider, interactions, brand }: SignInContext,
+  browserCookie: Cookie,
+): void => {
   provider.use(async (context, next) => {
     await next();
+    const page = leadTo(context.res, context.response.get("location") || "");
+    if (page !== undefined) {
+      context.remove("location");
+      setPage(context, page, brand);
+    }
     context.remove("Set-Cookie");
     const browser = interactions.newBrowser();
     if (browser === undefined) return;
@@ -117,8 +136,8 @@ const handleInteraction = async (
     }
     rewriteUrl(context, incoming, `${PATHS.authorization}/${uid}`, { search: "" });
     await context.handleProtocol(incoming, response);
-    const to = response.getHeader("location");
-    if (consent === undefined || typeof to !== "string") return;
+    const to = redirectionOf(response);
+    if (consent === undefined || to === undefined) return;
     await saveResponse(context, ISSUED, uid, to);
   });
 };
@@ -126,7 +145,9 @@ const handleInteraction = async (
 /** Turns an authorization request that was sent as a form (RFC 6749, section 3.1) into one with a query. */
 const redirectToAuthorization = async ({ issuer }: RouteContext, exchange: Exchange) => {
   const form = (await readForm(exchange)) ?? new URLSearchParams();
-  redirect(exchange, `${issuer}${PATHS.authorization}?${form.toString()}`);
+  const to = `${issuer}${PATHS.authorization}?${form.toString()}`;
+  if (isAddressShort(to)) return redirect(exchange, to);
+  sendPage(exchange, errorPage("The authorization request is too long."));
 };
 
 const METHODS = "GET, HEAD, POST, OPTIONS";

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MAX_ID_LENGTH } from "../../src/mcp/message-ids.ts";
 import type { HttpOptions } from "../../src/mcp/http/http-server.ts";
 import { VIEWS_SUPPORT } from "../../src/views/views.ts";
@@ -58,7 +58,8 @@ const DOORS: [string, object, () => Promise<Send>][] = [
       return async (message) => {
         const before = stdio.lines().length;
         stdio.input.write(`${message}\n`);
-        await vi.waitFor(() => expect(stdio.lines().length).toBeGreaterThan(before), 5000);
+        // oxlint-disable-next-line vitest/no-standalone-expect -- called by tests
+        await expect.poll(() => stdio.lines().length, { timeout: 5000 }).toBeGreaterThan(before);
         return stdio.lines().at(-1) ?? "";
       };
     },
