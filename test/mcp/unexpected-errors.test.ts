@@ -4,6 +4,7 @@ import { createOriginCheck } from "../../src/kit/cors.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";
 import type { HttpOptions } from "../../src/mcp/http/http-server.ts";
 import { createSavedHandler } from "../../src/mcp/http/saved-handler.ts";
+import { createPending } from "../../src/mcp/stdio/lines.ts";
 import { failedPage } from "../../src/server/failures.ts";
 import { observe } from "../../src/server/observe.ts";
 import { createMcpListener, createPlatformListener, serve } from "../../src/server/serve.ts";
@@ -244,5 +245,16 @@ describe("an error that no code expects, over stdio", () => {
     expect(answers.find(({ id }) => id === 9)).toMatchObject({ result: {} });
     expect(stdio.lines().join("")).not.toContain(WORDS);
     expect(lines).toHaveLength(1);
+  });
+
+  it("answers each request that waits where the server cannot be loaded", async () => {
+    const pending = createPending();
+    const settled = pending.settled();
+    for (const id of [1, "two"]) pending.add({ id, method: "tools/list" });
+    pending.add({ method: "notifications/initialized" });
+    const answers = pending.fail().map((line) => JSON.parse(line) as object);
+    expect(answers).toEqual([error(1), error("two")]);
+    await settled;
+    expect(pending.fail()).toEqual([]);
   });
 });
