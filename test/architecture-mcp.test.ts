@@ -15,7 +15,7 @@ const MCP_LAYERS: Record<string, readonly string[]> = {
   stdio: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
   http: [...SERVER, ...FEATURES, "results", "caller.ts", "icons.ts", ...MESSAGES],
   "server.ts": ["handlers.ts", "lists.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
-  "lists.ts": ["server-info.ts", ...FEATURES, "caller.ts"],
+  "lists.ts": ["server-info.ts", ...FEATURES, "results", "caller.ts"],
   "handlers.ts": [...FEATURES, "results", "caller.ts"],
   "server-info.ts": [...FEATURES, "results", "caller.ts", "icons.ts"],
   tools: ["files", "results", "caller.ts"],

@@ -38,8 +38,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/server": [
     "src/client",
     "src/config",
+    "src/contract/errors.ts",
     "src/kit",
     "src/mcp/http",
+    "src/pages",
     "src/platform/figures.ts",
     "src/platform/platform.ts",
   ],

@@ -1,7 +1,7 @@
 import type { CallArguments } from "../contract/operation.ts";
+import { hideSecrets } from "../kit/secret.ts";
 import type { WireReply, WireRequest } from "./port.ts";
 
-const HIDDEN = "[secret]";
 /** Shorter secrets would match unrelated text by chance. */
 const MIN_LENGTH = 8;
 const SENT_IN_BODIES = ["password", "accessToken"];
@@ -21,8 +21,7 @@ export const collectSecrets = (
 
 /** Returns the response with every secret of its request replaced: debug pages of proxies repeat request headers. */
 export const redactSecrets = (reply: WireReply, secrets: readonly string[]): WireReply => {
-  const hide = (text: string): string =>
-    secrets.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text);
+  const hide = (text: string): string => hideSecrets(text, secrets);
   const hasSecret = (text: string): boolean => secrets.some((secret) => text.includes(secret));
   const { body, headers } = reply;
   const entries = Object.entries(headers);

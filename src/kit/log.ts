@@ -1,3 +1,4 @@
+import { hideSecrets } from "./secret.ts";
 import { escapeControls } from "./text.ts";
 import { traceIds } from "./tracing.ts";
 
@@ -13,15 +14,52 @@ export type Log = {
 export const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** Converts an error to fields that survive JSON: message, stack and cause. */
+const MOST_FRAMES = 50;
+
+// One of this program's files in a line of a stack, from its folder on.
+const FRAME = /\b(?:src|dist|tools|prompts|scripts)\/[\w./-]{1,200}:\d{1,9}/;
+
+/** The first place of this program in a stack. */
+const findPlace = ({ stack = "" }: Error): string | undefined =>
+  stack
+    .split("\n", MOST_FRAMES)
+    .map((line) => FRAME.exec(line)?.[0])
+    .find((place) => place !== undefined);
+
+/** Converts an error to fields that survive JSON: message, place and cause. A log has no stacks. */
 export const toErrorFields = (error: unknown): Fields =>
   error instanceof Error
     ? {
         error: error.message,
-        stack: error.stack,
+        at: findPlace(error),
         ...(error.cause === undefined ? {} : { cause: String(error.cause) }),
       }
     : { error: String(error) };
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+const SECRET_HEADERS = /^(?:(?:proxy-)?authorization|cookie|x-[\w-]{1,64}(?:auth|key))$/i;
+
+/** Shorter texts would match unrelated ones by chance. */
+const SECRET_LENGTH = 8;
+
+const listSecrets = (headers: Headers): string[] =>
+  Object.entries(headers)
+    .filter(([name]) => SECRET_HEADERS.test(name))
+    .flatMap(([, value]) => [value].flat())
+    .flatMap((value = "") => value.split(/[\s;=,]/))
+    .filter(({ length }) => length >= SECRET_LENGTH);
+
+/** Converts an error that no code expected: its words may repeat the credentials of the request. */
+export const toFailureFields = (error: unknown, headers: Headers): Fields => {
+  const secrets = listSecrets(headers);
+  return Object.fromEntries(
+    Object.entries(toErrorFields(error)).map(([name, value]) => [
+      name,
+      typeof value === "string" ? hideSecrets(value, secrets) : value,
+    ]),
+  );
+};
 
 type Line = { time: string; level: Level; event: string } & Fields;
 

@@ -1,3 +1,5 @@
+const HIDDEN = "[secret]";
+
 // The value of `inspect.custom` in node:util, without loading that module.
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
@@ -14,17 +16,21 @@ export class Secret {
   }
 
   toString(): string {
-    return "[secret]";
+    return HIDDEN;
   }
 
   toJSON(): string {
-    return "[secret]";
+    return HIDDEN;
   }
 
   [INSPECT](): string {
-    return "[secret]";
+    return HIDDEN;
   }
 }
 
 export const toSecret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
+
+/** Returns a text with each of these secrets replaced. */
+export const hideSecrets = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text);

@@ -8,6 +8,7 @@ import type { HeldRights } from "../broker/held-rights.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import { CONFIRM_TOOL } from "../views/views.ts";
 import { capabilitiesOf, findCaller, type RequestAuth, SCOPES } from "./caller.ts";
+import { guardErrors } from "./results/protocol-errors.ts";
 import type { Lists, ServerInfo } from "./server-info.ts";
 import { createIsUsable } from "./tools/listing/tool-list.ts";
 
@@ -57,6 +58,32 @@ const notifyHost = async (server: Server, log: Log): Promise<void> => {
   }
 };
 
+/** Serves the lists that need no memory of their last answer. */
+const serveOtherLists = (
+  server: Server,
+  log: Log,
+  listsOf: (context: ServerContext) => Promise<Lists>,
+): void => {
+  const guard = <R>(method: string, pick: (lists: Lists) => R) =>
+    guardErrors(log, method, async (_request: unknown, context: ServerContext) =>
+      pick(await listsOf(context)),
+    );
+  server.setRequestHandler(
+    "resources/list",
+    guard("resources/list", ({ resources }) => ({ resources: [...resources] })),
+  );
+  server.setRequestHandler(
+    "resources/templates/list",
+    guard("resources/templates/list", ({ resourceTemplates }) => ({
+      resourceTemplates: [...resourceTemplates],
+    })),
+  );
+  server.setRequestHandler(
+    "prompts/list",
+    guard("prompts/list", ({ prompts }) => ({ prompts: [...prompts] })),
+  );
+};
+
 /**
  * Serves the lists: what the settings enable and the caller may use, as far as is known. Returns a function that tells
  * the host about changes of the caller's rights as long as the server lives.
@@ -73,7 +100,7 @@ export const serveLists = (server: Server, needs: ListNeeds): ((auth: RequestAut
     const isUsable = createIsUsable({ scopes: scopesOf(authInfo), rights: held });
     return infoOf(authInfo).listsFor(capabilitiesOf(server, context), isUsable);
   };
-  server.setRequestHandler("tools/list", async (_request, context) => {
+  const listTools = async (_request: unknown, context: ServerContext) => {
     // A change that is learned for the answer is in it.
     answering += 1;
     try {
@@ -83,16 +110,9 @@ export const serveLists = (server: Server, needs: ListNeeds): ((auth: RequestAut
     } finally {
       answering -= 1;
     }
-  });
-  server.setRequestHandler("resources/list", async (_request, context) => ({
-    resources: [...(await listsOf(context)).resources],
-  }));
-  server.setRequestHandler("resources/templates/list", async (_request, context) => ({
-    resourceTemplates: [...(await listsOf(context)).resourceTemplates],
-  }));
-  server.setRequestHandler("prompts/list", async (_request, context) => ({
-    prompts: [...(await listsOf(context)).prompts],
-  }));
+  };
+  server.setRequestHandler("tools/list", guardErrors(log, "tools/list", listTools));
+  serveOtherLists(server, log, listsOf);
 
   return ({ http }) => {
     const { listsFor } = infoOf(http?.authInfo);

@@ -18,12 +18,20 @@ const COLON = 0x3a;
 const OPENING = new Set([0x7b, 0x5b]);
 const CLOSING = new Set([0x7d, 0x5d]);
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d]);
-const MAX_ID_BYTES = 1024;
+
+/** Every answer repeats an id, and so do errors and lists of open requests. */
+export const MAX_ID_LENGTH = 255;
+// Each character may be an escape sequence.
+const MAX_ID_BYTES = 6 * MAX_ID_LENGTH + 2;
+
+/** Whether a text, or a number in its digits, is too long for an id or a progress token. */
+export const isLongId = (value: unknown): boolean =>
+  typeof value === "string" && value.length > MAX_ID_LENGTH;
 
 /** Returns an id as the SDK takes it; undefined for a value that is no id. `source`: the digits of a number. */
 export const toMessageId = (value: unknown, source?: string): MessageId | undefined => {
-  if (typeof value === "string") return value;
-  if (typeof value !== "number") return undefined;
+  if (typeof value === "string") return isLongId(value) ? undefined : value;
+  if (typeof value !== "number" || isLongId(source)) return undefined;
   const digits = source ?? String(value);
   return Number.isSafeInteger(value) && String(value) === digits ? value : NUMBER_PREFIX + digits;
 };
@@ -47,13 +55,16 @@ const ODD_NUMBER = /"(?:id|requestId)"\s*:\s*(?:-0|-?\d{16}|-?\d{1,15}[.eE])/;
 /** Whether a text may contain an id that is a number other than a safe integer. */
 export const mayHaveOddId = (text: string): boolean => ODD_NUMBER.test(text);
 
-/** Parses JSON; ids that are numbers other than safe integers become texts. Undefined for other text. */
+/**
+ * Parses JSON; ids that are numbers other than safe integers become texts, and those of too many digits a text that is
+ * too long. Undefined for other text.
+ */
 export const parseWithIds = (text: string): unknown => {
   if (!mayHaveOddId(text)) return parseIfJson(text);
   try {
     return JSON.parse(text, (key, value: unknown, context?: { source?: string }) =>
       (key === "id" || key === "requestId") && typeof value === "number"
-        ? toMessageId(value, context?.source)
+        ? (toMessageId(value, context?.source) ?? context?.source)
         : value,
     );
   } catch {

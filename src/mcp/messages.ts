@@ -3,7 +3,7 @@
  * for ever. Each message with a readable id is passed on or refused under that id.
  */
 import { isDeeperThan, isRecord, parseSent } from "../kit/json.ts";
-import { type MessageId, restoreId, toMessageId } from "./message-ids.ts";
+import { isLongId, MAX_ID_LENGTH, type MessageId, restoreId, toMessageId } from "./message-ids.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -15,6 +15,11 @@ export type Reading = { message: Fields } | { refusal: Refusal } | "ignored";
 
 /** No method, tool or prompt has a longer name, and no resource a longer URI. The SDK's errors repeat them whole. */
 const MAX_NAME_LENGTH = 8192;
+
+/** Names of protocol versions are days. */
+const MAX_VERSION_LENGTH = 255;
+
+const PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion";
 
 /** The SDK reads members by recursion, and fails on one of some thousand levels without an answer. */
 const MAX_LEVELS = 100;
@@ -73,17 +78,30 @@ const findCallFault = ({ name, arguments: args }: Fields): [number, string] | un
   return [INVALID_PARAMS, `The member params.arguments must be an object; ${describe(args)}.`];
 };
 
-const isTooLong = (name: unknown): boolean =>
-  typeof name === "string" && name.length > MAX_NAME_LENGTH;
+const isTooLong = (name: unknown, most = MAX_NAME_LENGTH): boolean =>
+  typeof name === "string" && name.length > most;
 
-const findLongName = ({ name, uri }: Fields): [number, string] | undefined => {
-  const member = isTooLong(name) ? "name" : isTooLong(uri) ? "uri" : undefined;
-  return member === undefined
-    ? undefined
-    : [
-        INVALID_PARAMS,
-        `The member params.${member} must have at most ${MAX_NAME_LENGTH} characters.`,
-      ];
+const listItems = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Finds a name that answers would repeat whole. */
+const findLongName = (params: Fields): [number, string] | undefined => {
+  const { name, uri, notifications, protocolVersion, _meta: meta } = params;
+  const uris = isRecord(notifications) ? notifications["resourceSubscriptions"] : undefined;
+  const names: [member: string, values: readonly unknown[], most?: number][] = [
+    ["name", [name]],
+    ["uri", [uri]],
+    ["notifications.resourceSubscriptions", listItems(uris)],
+    ["protocolVersion", [protocolVersion], MAX_VERSION_LENGTH],
+    [
+      `_meta["${PROTOCOL_VERSION}"]`,
+      isRecord(meta) ? [meta[PROTOCOL_VERSION]] : [],
+      MAX_VERSION_LENGTH,
+    ],
+  ];
+  const [member, , most = MAX_NAME_LENGTH] =
+    names.find(([, values, limit]) => values.some((value) => isTooLong(value, limit))) ?? [];
+  if (member === undefined) return undefined;
+  return [INVALID_PARAMS, `The member params.${member} must have at most ${most} characters.`];
 };
 
 /** The arguments of a call have a refusal of their own, which is logged as a call. */
@@ -147,7 +165,7 @@ const pickMembers = (value: Fields): Fields => {
 };
 
 const isProgressToken = (value: unknown): boolean =>
-  typeof value === "string" || Number.isSafeInteger(value);
+  (typeof value === "string" && !isLongId(value)) || Number.isSafeInteger(value);
 
 /** Returns `_meta` without the members for which the SDK drops a whole message, undefined where it is no object. */
 const repairMeta = (meta: unknown): Fields | undefined => {
@@ -238,7 +256,9 @@ export const readMessage = (value: unknown): Reading => {
     return { refusal: { id: id ?? null, code, message } };
   }
   if (id === null || id === undefined) {
-    const message = `The member id must be a text or a number; ${describe(fields["id"])}.`;
+    const message = isLongId(fields["id"])
+      ? `The member id must have at most ${MAX_ID_LENGTH} characters.`
+      : `The member id must be a text or a number; ${describe(fields["id"])}.`;
     return { refusal: { id: null, code: INVALID_REQUEST, message } };
   }
   return { message: repairParams(fields["id"] === id ? fields : { ...fields, id }) };

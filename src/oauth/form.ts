@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Clock, MINUTE } from "../kit/clock.ts";
 import { readAtMost } from "../kit/read-at-most.ts";
 import type { Seal } from "../kit/seal.ts";
+import { html } from "../pages/html.ts";
 import { type Brand, type Page, renderPage } from "../pages/page.ts";
 
 const MAX_BYTES = 16 * 1024;
@@ -26,7 +27,39 @@ export const sendPage = (
   response.writeHead(status, { ...headers, ...moreHeaders }).end(body);
 };
 
-export const redirect = ({ response }: Exchange, to: string): void => {
+/** Proxies accept headers of a response up to a page of memory, and request lines up to two. */
+const [MAX_LOCATION, MAX_ADDRESS] = [3000, 7500];
+
+/** The addresses to which responses lead a browser by a page, because they are too long for a header. */
+const shown = new WeakMap<object, string>();
+
+/** Returns the address to which a response leads the browser. */
+export const redirectionOf = (response: ServerResponse): string | undefined => {
+  const location = response.getHeader("location");
+  return typeof location === "string" ? location : shown.get(response);
+};
+
+/** Whether an address is one that a browser can open through a proxy. */
+export const isAddressShort = (to: string): boolean => to.length <= MAX_ADDRESS;
+
+/** Returns the page that leads to an address that is too long for a header; undefined for any other address. */
+export const leadTo = (response: ServerResponse, to: string): Page | undefined => {
+  if (to.length <= MAX_LOCATION) return undefined;
+  shown.set(response, to);
+  return {
+    title: "Continue",
+    isPopup: true,
+    body: html`<meta http-equiv="refresh" content="0; url=${to}" />
+      <h1>One moment</h1>
+      <p class="lead">Your browser goes on by itself.</p>
+      <p><a href="${to}">Continue</a></p>`,
+  };
+};
+
+export const redirect = (exchange: Exchange, to: string): void => {
+  const { response } = exchange;
+  const page = leadTo(response, to);
+  if (page !== undefined) return sendPage(exchange, page);
   response
     .writeHead(303, { Location: to, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" })
     .end();

@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { createPrivateKey, type JsonWebKey } from "node:crypto";
 import type Provider from "oidc-provider";
 import {
@@ -164,7 +165,8 @@ const deriveSigningKeys = (masterKey: MasterKey): JsonWebKey[] =>
 const UNKNOWN_CLIENT =
   "This server does not know the program that sent you here. Remove the server from the program, then add it again.";
 
-const setPage = (
+/** Answers a request with a page. */
+export const setPage = (
   context: Pick<KoaContextWithOIDC, "set" | "status" | "body">,
   page: Page,
   brand: Brand | undefined,
@@ -306,9 +308,12 @@ export const createProvider = (context: OauthContext): Provider => {
   provider.resourceAliases = context.resourceAliases;
   // The server sets the X-Forwarded headers itself.
   provider.proxy = true;
-  provider.on("server_error", (_context, error) =>
-    context.log.error("oauth.failed", toErrorFields(error)),
-  );
+  const logError = (error: unknown): void =>
+    context.log.error("oauth.failed", toErrorFields(error));
+  provider.on("server_error", (_context, error) => logError(error));
+  // Of the middleware around the provider; without a listener, it would print stacks.
+  const emitter: EventEmitter = provider;
+  emitter.on("error", logError);
   addGrants(provider, context);
   correctMetadata(provider, context);
   keepErrorsHere(provider, context);

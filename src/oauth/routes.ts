@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { withClientAddress } from "../kit/client-address.ts";
 import { toCorsHeaders, toPreflightHeaders } from "../kit/cors.ts";
 import { randomToken } from "../kit/ids.ts";
-import { toErrorFields } from "../kit/log.ts";
+import { toFailureFields } from "../kit/log.ts";
 import { createAccountHandler } from "./account.ts";
 import { COMPANY_PATHS } from "./company.ts";
 import { createCompanyHandler } from "./company-handler.ts";
@@ -10,9 +10,17 @@ import { type Cookie, createCookie } from "./cookies.ts";
 import { narrowAuthorization } from "./authorization-request.ts";
 import { createApprovalHandler } from "./approval-handler.ts";
 import { parseApprovalPath } from "./approvals.ts";
-import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
+import {
+  type Exchange,
+  isAddressShort,
+  leadTo,
+  readForm,
+  redirect,
+  redirectionOf,
+  sendPage,
+} from "./form.ts";
 import { LIFETIMES } from "./lifetimes.ts";
-import { METADATA_PATHS, PATHS, PROVIDER_COOKIES } from "./provider.ts";
+import { METADATA_PATHS, PATHS, PROVIDER_COOKIES, setPage } from "./provider.ts";
 import { isLimited, PROTOCOL_PATHS } from "./request-limits.ts";
 import { handleSignIn } from "./sign-in.ts";
 import { connectedPage, errorPage, expiredSignInPage } from "./sign-in-pages.ts";
@@ -59,10 +67,21 @@ const rewriteUrl = (
   Object.assign(incoming, { originalUrl: prefix + path + search });
 };
 
-/** Replaces the provider's cookies in responses with one cookie for a browser that starts an interaction. */
-const replaceCookies = ({ provider, interactions }: SignInContext, browserCookie: Cookie): void => {
+/**
+ * Replaces redirections that are too long for a header with pages, and the provider's cookies in responses with one
+ * cookie for a browser that starts an interaction.
+ */
+const replaceCookies = (
+  { provider, interactions, brand }: SignInContext,
+  browserCookie: Cookie,
+): void => {
   provider.use(async (context, next) => {
     await next();
+    const page = leadTo(context.res, context.response.get("location") || "");
+    if (page !== undefined) {
+      context.remove("location");
+      setPage(context, page, brand);
+    }
     context.remove("Set-Cookie");
     const browser = interactions.newBrowser();
     if (browser === undefined) return;
@@ -117,8 +136,8 @@ const handleInteraction = async (
     }
     rewriteUrl(context, incoming, `${PATHS.authorization}/${uid}`, { search: "" });
     await context.handleProtocol(incoming, response);
-    const to = response.getHeader("location");
-    if (consent === undefined || typeof to !== "string") return;
+    const to = redirectionOf(response);
+    if (consent === undefined || to === undefined) return;
     await saveResponse(context, ISSUED, uid, to);
   });
 };
@@ -126,7 +145,9 @@ const handleInteraction = async (
 /** Turns an authorization request that was sent as a form (RFC 6749, section 3.1) into one with a query. */
 const redirectToAuthorization = async ({ issuer }: RouteContext, exchange: Exchange) => {
   const form = (await readForm(exchange)) ?? new URLSearchParams();
-  redirect(exchange, `${issuer}${PATHS.authorization}?${form.toString()}`);
+  const to = `${issuer}${PATHS.authorization}?${form.toString()}`;
+  if (isAddressShort(to)) return redirect(exchange, to);
+  sendPage(exchange, errorPage("The authorization request is too long."));
 };
 
 const METHODS = "GET, HEAD, POST, OPTIONS";
@@ -178,6 +199,19 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
   );
 };
 
+const FAILED = "Something went wrong in this server.";
+
+/** Answers a request that failed: programs with an OAuth error (RFC 6749, section 5.2), people with a page. */
+const sendFailure = (exchange: Exchange, path: string): void => {
+  const { response } = exchange;
+  if (response.headersSent) response.destroy();
+  else if (PROTOCOL_PATHS.includes(path)) {
+    response
+      .writeHead(500, { "Content-Type": "application/json", "Cache-Control": "no-store" })
+      .end(JSON.stringify({ error: "server_error", error_description: FAILED }));
+  } else sendPage(exchange, errorPage(FAILED, 500));
+};
+
 /** Creates the handler of requests below `/oauth/` and for the metadata (RFC 8414). */
 export const createRequestHandler = (signInContext: SignInContext): Handler => {
   const { issuer, provider, addressOf, brand, log, company } = signInContext;
@@ -203,15 +237,15 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
     response.once("finish", () => incoming.resume());
     const url = new URL(incoming.url ?? "/", issuer);
     const path = toRelativePath(url.pathname, context.prefix);
+    const credentials = { ...incoming.headers };
     if (path === PATHS.authorization) narrowAuthorization(url.searchParams);
     rewriteUrl(context, incoming, path, url);
     const exchange: Exchange = { incoming, response, url, ip: addressOf(incoming), brand };
     try {
       await withClientAddress(exchange.ip, () => route(context, exchange, path));
     } catch (error) {
-      log.error("oauth.failed", toErrorFields(error));
-      if (response.headersSent) response.destroy();
-      else sendPage(exchange, errorPage("Something went wrong in this server.", 500));
+      log.error("oauth.failed", toFailureFields(error, credentials));
+      sendFailure(exchange, path);
     }
   };
 };

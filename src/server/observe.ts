@@ -3,6 +3,7 @@ import { randomId } from "../kit/ids.ts";
 import { withRequestId } from "../kit/request-id.ts";
 import type { ReportRequest, RequestFacts } from "../kit/telemetry.ts";
 import { keepSpan, type Span, traced } from "../kit/tracing.ts";
+import { callListener } from "./failures.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
@@ -57,7 +58,7 @@ export const observe = (
           resolve();
         });
         response.once("close", finish);
-        withRequestId(requestId, () => listener(request, response));
+        void withRequestId(requestId, () => callListener(listener, request, response));
       });
     void traced(
       () => `${method} ${routeOf(request)}`,

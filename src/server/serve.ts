@@ -1,11 +1,18 @@
 import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from "node:http";
 import { isIPv6, type AddressInfo, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { getRequestListener, RequestError } from "@hono/node-server";
+import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { createLog, toErrorFields } from "../kit/log.ts";
 import { textBefore } from "../kit/text.ts";
 import { createDraining } from "./drain.ts";
+import {
+  type AnswerFailure,
+  callListener,
+  failedMessage,
+  failedRequest,
+  logFailure,
+} from "./failures.ts";
 import { factsOf } from "./observe.ts";
 import type { HttpServer } from "../mcp/http/http-server.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -133,7 +140,7 @@ export const serve = async (
       requestTimeout: requestMs,
       connectionsCheckingInterval: lookEveryMs,
     },
-    (request, response) => draining.listener(addHost(request), response),
+    (request, response) => void callListener(draining.listener, addHost(request), response),
   );
   server.on("clientError", (error, socket) =>
     refuseMalformed(error, socket, draining.isAnswering(socket)),
@@ -176,18 +183,32 @@ export const serve = async (
   };
 };
 
-/** Answers a request whose handler failed; the response does not describe the error. */
-const createErrorHandler = (error: unknown): Response => {
-  if (error instanceof RequestError) return new Response(null, { status: 400 });
-  errorLog.error("http.failed", toErrorFields(error));
-  return new Response(null, { status: 500 });
-};
+/** Handles a request; `outgoing` is its response. */
+type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
+
+/** Creates a Node.js listener over a handler of requests; `answerFailure` answers those whose handler failed. */
+const createFetchListener = (fetch: Fetch, answerFailure: AnswerFailure): RequestListener =>
+  getRequestListener(
+    async (request, env) => {
+      try {
+        return await fetch(request, env as HttpBindings);
+      } catch (error) {
+        logFailure(error, Object.fromEntries(request.headers));
+        return answerFailure("internal");
+      }
+    },
+    {
+      errorHandler(error) {
+        if (error instanceof RequestError) return answerFailure("invalid_request");
+        logFailure(error);
+        return answerFailure("internal");
+      },
+    },
+  );
 
 /** Creates a Node.js listener over the platform. It passes the Node.js message on, for a GET with a body. */
 export const createPlatformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
-  getRequestListener((request, env) => platform.fetch(request, env), {
-    errorHandler: createErrorHandler,
-  });
+  createFetchListener((request, env) => platform.fetch(request, env), failedRequest);
 
 /**
  * Refuses requests that name another host: a page of another site can send them from a person's browser after its own
@@ -210,17 +231,18 @@ export const onlyForHosts = (
 /** The names of this machine itself. */
 export const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
-export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
-  getRequestListener(
-    async (request, { outgoing }) => {
-      const response = await mcp.fetch(request, factsOf(outgoing));
-      // Of the SDK's streams: whether a connection stays open is the HTTP server's to say. The stream of a GET ends when
-      // the server stops, and a proxy would then use its connection for the next request.
-      if (response.headers.get("connection") === "keep-alive") {
-        if (request.method === "GET") response.headers.set("connection", "close");
-        else response.headers.delete("connection");
-      }
-      return response;
-    },
-    { errorHandler: createErrorHandler },
-  );
+/** Creates a Node.js listener over a part of the MCP server. */
+export const createMcpListener = (
+  mcp: Pick<HttpServer, "fetch">,
+  answerFailure: AnswerFailure = failedMessage,
+): RequestListener =>
+  createFetchListener(async (request, { outgoing }) => {
+    const response = await mcp.fetch(request, factsOf(outgoing));
+    // Of the SDK's streams: whether a connection stays open is the HTTP server's to say. The stream of a GET ends when
+    // the server stops, and a proxy would then use its connection for the next request.
+    if (response.headers.get("connection") === "keep-alive") {
+      if (request.method === "GET") response.headers.set("connection", "close");
+      else response.headers.delete("connection");
+    }
+    return response;
+  }, answerFailure);

@@ -100,6 +100,9 @@ export const viewMetaOf = (tool: string): Record<string, unknown> | undefined =>
   return view && toViewMeta(view.uri);
 };
 
+/** The extensions by which a client announces that it shows views. */
+export const VIEWS_SUPPORT = { [EXTENSION_ID]: { mimeTypes: [VIEW_TYPE] } };
+
 /** Whether the capabilities of a client announce that it shows views. */
 export const canShowViews = (capabilities: unknown): boolean => {
   const extensions = isRecord(capabilities) ? capabilities["extensions"] : undefined;

@@ -11,6 +11,7 @@ import { createPostgresChanges } from "../../src/kit/postgres/changes.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import type { OauthStore } from "../../src/records/port.ts";
 import { createStorage } from "../../src/records/storage.ts";
+import { VIEWS_SUPPORT } from "../../src/views/views.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 import { createOptions, KEY } from "./hosts.ts";
@@ -134,6 +135,22 @@ describe("a session of 2025 at two nodes without affinity", () => {
       expect(result.structuredContent).toMatchObject({ deleted: true });
     }
     expect(questions).toHaveLength(5);
+    await client.close();
+  });
+
+  verifies("WK-12");
+  it("confirms in its view at the node that did not ask", async () => {
+    const client = new Client(INFO, {
+      capabilities: { extensions: VIEWS_SUPPORT },
+      versionNegotiation: { mode: "legacy" },
+    });
+    const url = new URL(ADDRESS);
+    await client.connect(new StreamableHTTPClientTransport(url, { fetch: fetchInTurn }));
+    const asked = await client.callTool(DELETE);
+    expect(asked.structuredContent).toMatchObject({ waiting: expect.anything() });
+    const ticket = asked._meta?.["receivables/ticket"];
+    const done = await client.callTool({ name: "confirm_call", arguments: { ticket } });
+    expect(done.structuredContent).toMatchObject({ deleted: true });
     await client.close();
   });
 

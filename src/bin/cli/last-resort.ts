@@ -37,7 +37,9 @@ export const installLastResort = (): void => {
   });
   for (const method of METHODS) {
     console[method] = (...values: unknown[]) => {
-      log.warn("library.message", { message: format(...values) });
+      // Errors without their stacks: a log has one line for each event.
+      const plain = values.map((value) => (value instanceof Error ? String(value) : value));
+      log.warn("library.message", { message: format(...plain) });
     };
   }
 };

@@ -22,6 +22,7 @@ import type { Entrance } from "../compose/entrance.ts";
 import { openEntrance } from "../compose/http-gate.ts";
 import { withExportKey } from "../compose/export-key.ts";
 import type { Io } from "./io.ts";
+import { failedRequest } from "../../server/failures.ts";
 import { openMetrics } from "../../server/metrics.ts";
 import { observe } from "../../server/observe.ts";
 import { createOwnRoutes, ownRouteOf, parsePath } from "../../server/own-routes.ts";
@@ -134,7 +135,11 @@ const createListener = (
   const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, onlyForHosts(hosts, signIn.listener));
   const describe = async (request: Request) =>
     server.describe(request) ?? new Response(null, { status: 404 });
-  const onDescription = observe(report, DESCRIPTION_ROUTE, createMcpListener({ fetch: describe }));
+  const onDescription = observe(
+    report,
+    DESCRIPTION_ROUTE,
+    createMcpListener({ fetch: describe }, failedRequest),
+  );
   const onPlatform = createPlatformHandler(shared, remote, report);
   const addressOf = createAddressOf(shared.config.trustedProxies);
   return (request, response) => {
@@ -198,7 +203,7 @@ const createMcp = async (
     secrets,
     downloads: downloads.listener,
     site,
-    card: createMcpListener({ fetch: async (request) => answerCard(request) }),
+    card: createMcpListener({ fetch: async (request) => answerCard(request) }, failedRequest),
     hosts: names.hosts,
   };
 };

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import { systemClock } from "../../kit/clock.ts";
 import { createSavedHandler } from "../../mcp/http/saved-handler.ts";
 import { createSavedLinks, type SavedLinks } from "../../mcp/tools/saved-links.ts";
+import { failedPage } from "../../server/failures.ts";
 import { createMcpListener } from "../../server/serve.ts";
 import type { Config } from "../../config/config.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
@@ -23,5 +24,5 @@ export const openSavedDownloads = async (shared: Shared, base: string): Promise<
   const answer = createSavedHandler(linksOf(shared.config), (place) =>
     place === "records" ? savedPlaces.records : savedPlaces.platform,
   );
-  return { linksOf, listener: createMcpListener({ fetch: answer }) };
+  return { linksOf, listener: createMcpListener({ fetch: answer }, failedPage) };
 };

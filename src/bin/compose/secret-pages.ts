@@ -5,6 +5,7 @@ import { createSecretPages, type SecretPages } from "../../mcp/tools/secret-page
 import { openSealingKey, type Shared } from "./compose.ts";
 import type { Entrance } from "./entrance.ts";
 import { readBrand } from "./operator.ts";
+import { failedPage } from "../../server/failures.ts";
 import { createMcpListener } from "../../server/serve.ts";
 
 export type SecretPlace = {
@@ -32,7 +33,7 @@ export const openSecretPages = async (
   });
   const listener: RequestListener = (incoming, response) => {
     const createOwnKey = keyMaker?.(incoming);
-    return createMcpListener({ fetch: (request) => answer(request, createOwnKey) })(
+    return createMcpListener({ fetch: (request) => answer(request, createOwnKey) }, failedPage)(
       incoming,
       response,
     );

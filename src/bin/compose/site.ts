@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { listConnectHints } from "./connect.ts";
 import type { Entrance } from "./entrance.ts";
 import { readBrand } from "./operator.ts";
+import { failedPage } from "../../server/failures.ts";
 import { createMcpListener } from "../../server/serve.ts";
 
 type SiteOptions = {
@@ -35,5 +36,5 @@ export const createSiteListener = (options: SiteOptions): RequestListener => {
       clientId: PAGE_CLIENT,
     });
   });
-  return createMcpListener({ fetch: async (request) => (await open())(request) });
+  return createMcpListener({ fetch: async (request) => (await open())(request) }, failedPage);
 };

@@ -10,7 +10,8 @@ import {
 import type { Changes } from "../../kit/changes.ts";
 import { SECOND, systemClock } from "../../kit/clock.ts";
 import { createOriginCheck, type OriginCheck } from "../../kit/cors.ts";
-import { toErrorFields, type Log } from "../../kit/log.ts";
+import { toErrorFields, toFailureFields, type Log } from "../../kit/log.ts";
+import { getRequestId } from "../../kit/request-id.ts";
 import type { RequestFacts } from "../../kit/telemetry.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
 import type { CallerAuthInfo } from "../caller.ts";
@@ -29,7 +30,7 @@ import type { Gate } from "./gate.ts";
 import { createListenHandler, type ListenHandler } from "./listen-handler.ts";
 import { normalizeHeaders } from "./headers.ts";
 import { answerUnderIds, readMessages } from "./message-body.ts";
-import { refuseOtherHost } from "./responses.ts";
+import { createErrorResponse, refuseOtherHost } from "./responses.ts";
 import { createScopeChecks, type ScopeChecks } from "./scopes.ts";
 import {
   createSessions,
@@ -151,11 +152,22 @@ const dispatch = async (
   return refusal ?? context.sessions.handle(id, request, authInfo, body);
 };
 
-/** Authenticates and limits a request before its server handles it. */
+/** Reads the messages of a request, or returns the response that refuses it. */
+const readRequest = async (
+  { limiter, options }: Context,
+  request: Request,
+): Promise<{ body: unknown } | { refusal: Response }> => {
+  const sent = await limiter.read(() => readBody(request, options.body));
+  if (sent instanceof Response) return { refusal: sent };
+  return sent === undefined ? { body: undefined } : readMessages(sent);
+};
+
+/** Authenticates and limits a request before its server handles it; `onRead` gets its messages. */
 const handleRequest = async (
   context: Context,
   request: Request,
   facts: RequestFacts,
+  onRead: (body: unknown) => void,
 ): Promise<Response> => {
   const { options, checks, limiter, revocation, tenantOf } = context;
   const authInfo = await options.gate.admit(request);
@@ -166,11 +178,10 @@ const handleRequest = async (
   Object.defineProperty(facts, "tenantId", { enumerable: true, get: () => tenantOf?.(id) });
   const refusal = checks.checkHeaders(request, authInfo);
   if (refusal !== undefined) return refusal;
-  const sent = await limiter.read(() => readBody(request, options.body));
-  if (sent instanceof Response) return sent;
-  const read = sent === undefined ? { body: undefined } : readMessages(sent);
+  const read = await readRequest(context, request);
   if ("refusal" in read) return read.refusal;
   const { body } = read;
+  onRead(body);
   Object.assign(facts, readFacts(body));
   const act = () => dispatch(context, request, authInfo, body);
   const requests = countRequests(body);
@@ -180,6 +191,34 @@ const handleRequest = async (
       ? revocation.watch(request, authInfo, await act())
       : await limiter.run({ caller: id, requests }, act);
   return answerUnderIds(response, body);
+};
+
+/**
+ * Handles a request. An error that no part expected is logged in one line, and answered under the id of its request
+ * without its words.
+ */
+const handleSafely = async (
+  context: Context,
+  request: Request,
+  facts: RequestFacts,
+): Promise<Response> => {
+  let read: { body: unknown } | { refusal: Response } | undefined;
+  try {
+    return await handleRequest(context, request, facts, (body) => {
+      read = { body };
+    });
+  } catch (error) {
+    context.log.error("mcp.failed", {
+      requestId: getRequestId(),
+      ...toFailureFields(error, Object.fromEntries(request.headers)),
+    });
+    read ??= await readRequest(context, request);
+    if ("refusal" in read) return read.refusal;
+    const failed = createErrorResponse(500, "Something went wrong in this server.", {
+      code: -32_603,
+    });
+    return answerUnderIds(failed, read.body);
+  }
 };
 
 const closeTransport = async (context: Context): Promise<void> => {
@@ -211,7 +250,7 @@ export const createTransport = (needs: TransportNeeds, options: HttpOptions): Ht
   };
   const hosts = (options.hosts ?? localhostAllowedHostnames()).map(toHostName);
   const answer = withCors(options.isOrigin ?? createOriginCheck([]), (request, facts) =>
-    handleRequest(context, request, facts),
+    handleSafely(context, request, facts),
   );
   return {
     fetch: async (request, facts = {}) =>

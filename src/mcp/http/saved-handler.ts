@@ -17,6 +17,17 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
+/** Returns a file as a body after its first piece was read, so that a file that cannot be read is refused. */
+const openBody = async (bytes: AsyncIterable<Uint8Array>): Promise<ReadableStream<Uint8Array>> => {
+  const pieces = bytes[Symbol.asyncIterator]();
+  const first = await pieces.next();
+  async function* readOn(): AsyncGenerator<Uint8Array> {
+    if (first.done !== true) yield first.value;
+    yield* { [Symbol.asyncIterator]: () => pieces };
+  }
+  return ReadableStream.from(readOn());
+};
+
 /** Creates the downloads of saved tables: the address is the proof, and every browser saves the file. */
 export const createSavedHandler =
   (links: Pick<SavedLinks, "open">, filesOf: (place: string) => SavedFiles) =>
@@ -28,7 +39,7 @@ export const createSavedHandler =
     const file = await filesOf(found.place).open(found);
     if (file === undefined) return refuse(404, GONE);
     const type = SAVED_TYPES[parsed.format];
-    return new Response(ReadableStream.from(file.bytes), {
+    return new Response(await openBody(file.bytes), {
       headers: {
         ...HEADERS,
         "Content-Type": parsed.format === "csv" ? `${type}; charset=utf-8` : type,

@@ -8,6 +8,7 @@ import {
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
+import { canShowViews, VIEWS_SUPPORT } from "../../views/views.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import { createErrorResponse, isEventStream, onResponseEnd } from "./responses.ts";
 import type { BuildServer } from "../server.ts";
@@ -189,16 +190,32 @@ const createSession = async (
 
 type Initialize = InitializeRequest["params"];
 
-/** The parameters that servers read: who the host is, and how it can ask its person. */
+/** Longer names of hosts are cut: a session keeps them as long as it is open. */
+const MAX_HOST_NAME = 255;
+
+/** The parameters that servers read: who the host is, how it can ask its person, and whether it shows views. */
 const pickInitialize = ({
   protocolVersion,
-  capabilities: { elicitation },
+  capabilities,
   clientInfo: { name, version },
-}: Initialize): Initialize => ({
-  protocolVersion,
-  capabilities: elicitation === undefined ? {} : { elicitation },
-  clientInfo: { name, version },
-});
+}: Initialize): Initialize => {
+  const { elicitation } = capabilities;
+  const modes = (["form", "url"] as const).filter((mode) => elicitation?.[mode] !== undefined);
+  return {
+    protocolVersion,
+    capabilities: {
+      ...(elicitation === undefined
+        ? {}
+        : { elicitation: Object.fromEntries(modes.map((mode) => [mode, {}])) }),
+      ...(canShowViews(capabilities) ? { extensions: VIEWS_SUPPORT } : {}),
+    },
+    clientInfo: { name: name.slice(0, MAX_HOST_NAME), version: version.slice(0, MAX_HOST_NAME) },
+  };
+};
+
+/** Returns an `initialize` request with the parameters that servers read; any other body as it is. */
+const pickBody = (body: unknown): unknown =>
+  isInitializeRequest(body) ? { ...body, params: pickInitialize(body.params) } : body;
 
 /** Continues a session of another node: its server receives the same `initialize` again. */
 const continueSession = async (
@@ -303,6 +320,23 @@ const handleShared = async (
     : response;
 };
 
+/** Creates the function that stores a session for other nodes, or returns the response to a host where it cannot. */
+const shareSession =
+  ({ sharing, log }: SessionDependencies) =>
+  async ({ transport, caller, client }: Session, body: unknown): Promise<Response | undefined> => {
+    const id = transport.sessionId;
+    if (sharing === undefined || id === undefined || !isInitializeRequest(body)) return undefined;
+    try {
+      await sharing.shared.add(id, { caller, client, initialize: body.params });
+      return undefined;
+    } catch (error) {
+      log.warn("mcp.sessions", toErrorFields(error));
+      // No other node could continue it.
+      await transport.close();
+      return unavailable();
+    }
+  };
+
 /** Creates the sessions of hosts of 2025, which can receive requests and notifications only within one. */
 export const createSessions = (
   dependencies: SessionDependencies,
@@ -328,24 +362,19 @@ export const createSessions = (
     sweep().catch((error: unknown) => log.warn("mcp.sessions", toErrorFields(error)));
   }, MINUTE).unref();
 
-  const share = async ({ transport, ...owner }: Session, body: unknown): Promise<void> => {
-    const id = transport.sessionId;
-    if (sharing === undefined || id === undefined || !isInitializeRequest(body)) return;
-    const { caller, client } = owner;
-    await sharing.shared.add(id, { caller, client, initialize: pickInitialize(body.params) });
-  };
+  const share = shareSession(dependencies);
 
   return {
     async open(request, authInfo, parsedBody) {
       const { caller } = authInfo.extra;
       if (!(await makeRoom(caller.id))) return tooManySessions();
       const session = await createSession(dependencies, sessions, authInfo);
-      const options = { authInfo, parsedBody };
+      const initialize = pickBody(parsedBody);
+      const options = { authInfo, parsedBody: initialize };
       const response = await forward(session, now, request, options);
       // The request was refused and opened no session.
       if (session.transport.sessionId === undefined) await session.transport.close();
-      await share(session, parsedBody);
-      return response;
+      return (await share(session, initialize)) ?? response;
     },
     async handle(id, request, authInfo, parsedBody) {
       const session = await find(id, authInfo).catch((error: unknown) => {

@@ -51,10 +51,17 @@ export const serveSharedSubscriptions = (
       return {};
     }),
   );
-  server.setRequestHandler("resources/unsubscribe", async ({ params: { uri } }, request) => {
-    await shared.unsubscribe(sessionOf(request), uri);
-    return {};
-  });
+  server.setRequestHandler(
+    "resources/unsubscribe",
+    guardErrors(
+      log,
+      "resources/unsubscribe",
+      async ({ params: { uri } }, request: ServerContext) => {
+        await shared.unsubscribe(sessionOf(request), uri);
+        return {};
+      },
+    ),
+  );
 };
 
 /**

@@ -1,7 +1,7 @@
 import { createServerInfo, identify, type Identity, type ServerInfo } from "../server-info.ts";
 import type { ServerOptions } from "../server.ts";
 import { isRecord } from "../../kit/json.ts";
-import { mayHaveOddId, type MessageId } from "../message-ids.ts";
+import { isLongId, mayHaveOddId, type MessageId } from "../message-ids.ts";
 
 /** The protocol versions that have an `initialize` request. */
 export const HANDSHAKE_VERSIONS = [
@@ -21,7 +21,8 @@ type Fields = Record<string, unknown>;
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-const isId = (value: unknown): value is MessageId => isText(value) || Number.isSafeInteger(value);
+const isId = (value: unknown): value is MessageId =>
+  (isText(value) && !isLongId(value)) || Number.isSafeInteger(value);
 
 /** Returns an object that has no fields but these; undefined for any other value. */
 const withFieldsOnly = (value: unknown, names: readonly string[]): Fields | undefined =>

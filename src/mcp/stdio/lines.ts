@@ -20,6 +20,9 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+const INTERNAL_ERROR = -32_603;
+
+const FAILED = "Something went wrong in this server.";
 
 /** Returns bytes without the byte order mark that Windows tools write before a text. */
 export const withoutMark = (bytes: Buffer): Buffer =>
@@ -67,10 +70,12 @@ export type LineEvents = {
   onMessage: (message: Record<string, unknown>) => void;
   /** Called with the answer to a message that is not passed on. */
   onRefusal: (answer: string, reason: "too_long" | "invalid") => void;
+  /** Called with an error that no code expected; its line is refused. */
+  onFailure: (error: unknown) => void;
 };
 
 /** Creates the functions that pass a message on and refuse one. */
-const createPasser = ({ onMessage, onRefusal }: LineEvents) => {
+const createPasser = ({ onMessage, onRefusal }: Omit<LineEvents, "onFailure">) => {
   const refuse = (id: MessageId | null, code: number, message: string, isTooLong = false): void =>
     onRefusal(
       `${JSON.stringify(toErrorMessage({ id, code, message }))}\n`,
@@ -98,7 +103,7 @@ const createPasser = ({ onMessage, onRefusal }: LineEvents) => {
  * Passes on the messages of whole lines, one on each line; the last one needs no line end. Messages that the SDK would
  * drop, and lines of more than 10 MiB, are refused under their ids.
  */
-export const createLineFilter = ({ onMessage, onRefusal }: LineEvents): Transform => {
+export const createLineFilter = ({ onMessage, onRefusal, onFailure }: LineEvents): Transform => {
   let parts: Buffer[] = [];
   let bytes = 0;
   let scanner: ReturnType<typeof createIdScanner> | undefined;
@@ -123,7 +128,12 @@ export const createLineFilter = ({ onMessage, onRefusal }: LineEvents): Transfor
       const message = `The line is longer than ${MAX_LINE_BYTES} bytes and was dropped; send less.`;
       return refuse(id, INVALID_REQUEST, message, true);
     }
-    for (const one of readLine(line)) pass(one, push);
+    try {
+      for (const one of readLine(line)) pass(one, push);
+    } catch (error) {
+      onFailure(error);
+      refuse(scanId(line) ?? null, INTERNAL_ERROR, FAILED);
+    }
   };
 
   return new Transform({
@@ -165,6 +175,13 @@ export const createPending = () => {
         ids.add(id);
       }
     },
+    /** Returns the answers to all requests that have none: errors of this server. */
+    fail: (): string[] =>
+      [...ids].map((id) => {
+        end(id);
+        const refusal = { id: id as MessageId, code: INTERNAL_ERROR, message: FAILED };
+        return `${JSON.stringify(toErrorMessage(refusal))}\n`;
+      }),
     /** Resolves when every request has its answer. */
     settled: (): Promise<void> =>
       new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { MINUTE } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import type { ServerOptions } from "../server.ts";
-import { createHandshake } from "./handshake.ts";
+import { createHandshake, type Handshake } from "./handshake.ts";
 import { createLineFilter, createPending, withoutMark } from "./lines.ts";
 
 export type StdioServer = {
@@ -77,6 +77,18 @@ const onInputEnd = (input: Readable, act: () => void): void => {
   input.once("close", end);
 };
 
+/** Returns the handshake's answers; after an error that no code expected, the server handles the line. */
+const guardAnswer =
+  (log: Log, { answer }: Handshake) =>
+  (line: string): string | undefined => {
+    try {
+      return answer(line);
+    } catch (error) {
+      log.error("mcp.failed", toErrorFields(error));
+      return undefined;
+    }
+  };
+
 type Pending = ReturnType<typeof createPending>;
 
 /** Creates the stream of the messages that the server gets; the answers to others are written at once. */
@@ -90,6 +102,7 @@ const createMessages = (
       if (reason === "too_long") log.warn("mcp.line_too_long");
       output.write(answer);
     },
+    onFailure: (error) => log.error("mcp.failed", toErrorFields(error)),
   });
 
 /** Resolves when the reader has taken what was written, or has gone. */
@@ -158,11 +171,12 @@ export const startStdio = (
     pending.end(handshake.initializeId());
     server.catch((error: unknown) => {
       log.error("mcp.failed", toErrorFields(error));
+      for (const answer of pending.fail()) output.write(answer);
       onClose();
     });
   };
 
-  const { stop, end } = answerLines({ input, output }, handshake.answer, handOver);
+  const { stop, end } = answerLines({ input, output }, guardAnswer(log, handshake), handOver);
   const finish = async (): Promise<void> => {
     end();
     if (rest === undefined) return onClose();

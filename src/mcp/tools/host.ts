@@ -68,9 +68,12 @@ const openNow =
     return (answer as { action?: unknown } | undefined)?.action === "accept";
   };
 
+/** Longer names are cut: seals and records of questions have them. */
+const MAX_NAME_LENGTH = 255;
+
 const nameIn = (info: unknown): string => {
   const name = isRecord(info) ? info["name"] : undefined;
-  return typeof name === "string" ? name : "";
+  return typeof name === "string" ? name.slice(0, MAX_NAME_LENGTH) : "";
 };
 
 /**
