@@ -42,7 +42,7 @@ const LONG = [
   "test/insights/{disputes-triage,families,many-reopenings}.test.ts",
   "test/insights/{missing-rights,payments-summarize,precedents,receivables-kpis}.test.ts",
   "test/insights/triage-ranked.test.ts",
-  "test/mcp/{clean,confirm,confirm-client,dispute-packet,disputes-apply,disputes-open}.test.ts",
+  "test/mcp/{clean,confirm,confirm-client,demo-answers,dispute-packet,disputes-apply,disputes-open}.test.ts",
   "test/mcp/{documented-platform,insight-cursors,known-numbers,reach,research}.test.ts",
   "test/mcp/{round-trip,saved-tables,secret-pages,stream-revocation,subscriptions}.test.ts",
   "test/mcp/{unasked,usable-tools,whole-results}.test.ts",

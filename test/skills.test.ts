@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { prompts } from "../prompts/index.ts";
@@ -24,8 +24,8 @@ const has = listChecker(ALL);
 /** Words with an underscore that are no names of tools. */
 const FIELDS = new Set(["on_account"]);
 
-const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
-const CALL = /\b([a-z]+(?:_[a-z]+)+) (?=\{)/g;
+const TOOL_NAME = /\b[a-z]+(?:_[a-z0-9]+)+\b/g;
+const CALL = /\b([a-z]+(?:_[a-z0-9]+)+) (?=\{)/g;
 
 /** Returns the JSON object at the beginning of a text. */
 const parseStart = (text: string): unknown => {
@@ -122,6 +122,22 @@ describe("skills", () => {
     "month-close": "month-close",
     "credit-review": "review-credit-application",
   };
+
+  verifies("RC-01");
+  it("are those of the six tasks, each of which says when, how, who decides and what never", () => {
+    expect(skills.map(({ name }) => name).toSorted()).toEqual(Object.keys(PROMPTS).toSorted());
+    expect(readdirSync(join(ROOT, "skills")).toSorted()).toEqual(Object.keys(PROMPTS).toSorted());
+    for (const skill of skills) {
+      expect(skill.description).toMatch(/ Use it (?:for|when) /);
+      const sections = (renderFiles(skill, has)["SKILL.md"] ?? "").split("\n## ").slice(1);
+      const parts = sections.map((section) => section.slice(0, section.indexOf("\n")));
+      expect(parts).toEqual(["Steps", "A person decides", "Write down", "Never", "Example"]);
+      // Steps are numbered; each of the others has something to say.
+      const [steps = "", ...rules] = sections;
+      expect(steps.match(/^\d+\. /gm)?.length, skill.name).toBeGreaterThanOrEqual(3);
+      for (const rule of rules.slice(0, -1)) expect(rule).toMatch(/^- \S/m);
+    }
+  });
 
   it.each(skills.map((skill) => [skill.name, skill] as const))(
     "%s has the sentences of its prompt",

@@ -79,14 +79,37 @@ type Conditions = {
   accountName?: string | undefined;
   accountNumber?: string | undefined;
   currencyCode?: string | undefined;
+  /** The customers' codes, of which letter case does not count. */
+  codes?: readonly string[] | undefined;
 };
 
-const toFilters = ({ from, to, accountName, accountNumber, currencyCode }: Conditions): Fields => ({
-  ...toKinds(toDays(from, to), toDays(from, undefined)),
-  ...(accountName === undefined ? {} : { accountName: { contains: accountName } }),
-  ...(accountNumber === undefined ? {} : { accountNumber: { eq: accountNumber } }),
-  ...(currencyCode === undefined ? {} : { currencyCode: { eq: currencyCode } }),
+/** Whether conditions may select some of the deductions of a document in a currency only. */
+const splitsDocuments = ({ from, to, accountName, accountNumber, codes }: Conditions): boolean =>
+  [from, to, accountName, accountNumber, codes].some((condition) => condition !== undefined);
+
+/** Whether conditions select some deductions of the tenant only. */
+export const isNarrow = (conditions: Conditions): boolean =>
+  conditions.currencyCode !== undefined || splitsDocuments(conditions);
+
+/** No operator compares whole texts without letter case; what else these two find does no harm. */
+const toCodes = (codes: readonly string[]): Fields => ({
+  and: [
+    {
+      or: codes.map((code) => ({ deductionReasonCode: { startsWith: code, endsWith: code } })),
+    },
+  ],
 });
+
+const toFilters = (conditions: Conditions): Fields => {
+  const { from, to, accountName, accountNumber, currencyCode, codes } = conditions;
+  return {
+    ...toKinds(toDays(from, to), toDays(from, undefined)),
+    ...(accountName === undefined ? {} : { accountName: { contains: accountName } }),
+    ...(accountNumber === undefined ? {} : { accountNumber: { eq: accountNumber } }),
+    ...(currencyCode === undefined ? {} : { currencyCode: { eq: currencyCode } }),
+    ...(codes === undefined ? {} : toCodes(codes)),
+  };
+};
 
 const isWithinDays = (
   { from, to }: Conditions,
@@ -120,16 +143,17 @@ const readRows = (context: InsightContext, filters: Fields, rows: RowsByDocument
   );
 
 /**
- * Reads documents with reversals or disputes again, with the rows of all days: a reversal within the days may undo a
- * payment before them, and a dispute may explain a deduction of other days. Returns why not all were read.
+ * Reads documents with reversals or disputes again, with the rows of all days, accounts and codes: a reversal within the
+ * days may undo a payment before them, and a dispute may explain a deduction that the conditions do not select. Returns
+ * why not all were read.
  */
 const completeDocuments = async (
   context: InsightContext,
-  { from, to }: Conditions,
+  conditions: Conditions,
   rows: RowsByDocument,
   isDisputed: (documentNumber: string) => boolean,
 ): Promise<string | undefined> => {
-  if (from === undefined && to === undefined) return undefined;
+  if (!splitsDocuments(conditions)) return undefined;
   const numbers: string[] = [];
   for (const [number, own] of rows) {
     if (number === null) continue;
@@ -182,8 +206,8 @@ export const readDeductions = async (
     },
     ROWS_PER_TURN,
   );
-  // Without conditions on days no documents are read beyond the others.
-  const isWhole = args.from === undefined && args.to === undefined;
+  // Without conditions that split documents none is read again.
+  const isWhole = !splitsDocuments(args);
   const holds = (one: Deduction): boolean => isWhole || isSelected(args, one);
   return { documents, stopped, notes: leftOut.notes(), isSelected: holds };
 };

@@ -12,7 +12,7 @@ import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
 import { readReasons } from "./claim-reasons.ts";
 import { createSums, formatTotal } from "./decimal.ts";
-import { type Deduction, readDeductions } from "./deductions-taken.ts";
+import { type Deduction, isNarrow, readDeductions } from "./deductions-taken.ts";
 import { addToDocument, claimsOn, explainDocument, MOST_COMPARED } from "./explained-deductions.ts";
 import { createKeyIndex, selectPage } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, mostItems } from "./insight.ts";
@@ -32,7 +32,6 @@ const Body = z.strictObject({
     .meta({ description: `adds groups by ${GROUPINGS.join(", ")}` }),
   limit: ItemLimit,
 });
-type Arguments = z.output<typeof Body>;
 
 const toDay = ({ calendar }: InsightContext, day: string | undefined): string | undefined =>
   day === undefined ? undefined : calendar.toDay(day);
@@ -42,26 +41,24 @@ const DOCUMENTS_PER_TURN = 20;
 
 const [OPEN, CLOSED] = [0, 1] as const;
 
-/** Reads the disputes that can explain deductions, by document: canceled ones explain nothing. */
-const readClaims = async (
-  context: InsightContext,
-  { accountNumber, from, to }: Arguments,
-  see: (dispute: Dispute) => void,
-) => {
+/**
+ * Reads the disputes that can explain deductions, by document: those of all accounts, because the payer of a document can
+ * be another account than its own. Canceled ones explain nothing.
+ */
+const readClaims = async (context: InsightContext, see: (dispute: Dispute) => void) => {
   const documents = new Map<string, Dispute[]>();
-  // Needed only where days are given, of which documents have deductions beyond.
-  const numbers = from === undefined && to === undefined ? undefined : new Set<string>();
-  const account = accountNumber === undefined ? {} : { AccountNumber: accountNumber };
-  const filter = { ...account, Status: [OPEN, CLOSED] };
-  const { stopped } = await readDisputes(context, filter, (page) =>
+  const numbers = new Set<string>();
+  const { stopped } = await readDisputes(context, { Status: [OPEN, CLOSED] }, (page) =>
     forEachInTurns(page, (dispute) => {
       addToDocument(documents, dispute);
-      numbers?.add(dispute.documentNumber);
+      numbers.add(dispute.documentNumber);
       see(dispute);
     }),
   );
   return { documents, numbers, stopped };
 };
+
+type Claims = Awaited<ReturnType<typeof readClaims>>;
 
 type Proposal = { reasonCode: string; cases: number; of: number };
 
@@ -88,13 +85,42 @@ type Votes = ReturnType<typeof createReasonVotes>;
 /** Counts a dispute for the customer's code, by its own reason. */
 const vote = (
   votes: Votes,
-  codes: ReadonlyMap<string, string>,
+  codes: Codes,
   code: string | null | undefined,
   { disputeId, reasonId }: Dispute,
 ): void => {
   const reasonCode = codes.get(reasonId);
-  if (code === null || code === undefined || reasonCode === undefined) return;
+  if (code === null || code === undefined || code === "" || reasonCode === undefined) return;
   votes.add(code.toLowerCase(), disputeId, reasonCode);
+};
+
+type Codes = ReadonlyMap<string, string>;
+
+/** More conditions than these codes need would be refused. */
+const MOST_CODES = 40;
+
+/**
+ * Counts the disputes that explain deductions with some codes, of all days and accounts: a reason is proposed by the code,
+ * and not by what was asked for. Returns why not all were counted.
+ */
+const countEarlier = async (
+  context: InsightContext,
+  found: readonly Deduction[],
+  { votes, codes, claims }: { votes: Votes; codes: Codes; claims: Claims },
+): Promise<string | undefined> => {
+  const named = new Set(found.flatMap(({ deductionReasonCode: code }) => code || []));
+  if (named.size === 0) return undefined;
+  const conditions = named.size > MOST_CODES ? {} : { codes: [...named] };
+  const isDisputed = (number: string): boolean => claims.numbers.has(number);
+  const { documents, stopped } = await readDeductions(context, conditions, isDisputed);
+  const count = (own: readonly Deduction[]): void => {
+    const { explained } = explainDocument(own, claimsOn(claims.documents, own));
+    for (const { deduction, disputes } of explained) {
+      for (const dispute of disputes) vote(votes, codes, deduction.deductionReasonCode, dispute);
+    }
+  };
+  await forEachInTurns(documents.values(), count, DOCUMENTS_PER_TURN);
+  return stopped;
 };
 
 type Grouping = (typeof GROUPINGS)[number];
@@ -176,11 +202,12 @@ export const deductionsWithoutDispute = defineInsight({
     const codes = new Map(reasons.map(({ reasonId, code }) => [reasonId, code]));
     const votes = createReasonVotes();
     const days = { from: toDay(context, args.from), to: toDay(context, args.to) };
-    const claims = await readClaims(context, args, (dispute) => {
+    const conditions = { ...args, ...days };
+    const claims = await readClaims(context, (dispute) => {
       vote(votes, codes, codes.get(dispute.externalReasonId ?? ""), dispute);
     });
-    const isDisputed = (number: string): boolean => claims.numbers?.has(number) === true;
-    const read = await readDeductions(context, { ...args, ...days }, isDisputed);
+    const isDisputed = (number: string): boolean => claims.numbers.has(number);
+    const read = await readDeductions(context, conditions, isDisputed);
     const [totals, groups] = [createTotals(), createTotals()];
     const found: Deduction[] = [];
     let cut = 0;
@@ -209,16 +236,21 @@ export const deductionsWithoutDispute = defineInsight({
     const allGroups = groups.list();
     const compare = (a: number, b: number) =>
       (found[b]?.amount ?? 0) - (found[a]?.amount ?? 0) || a - b;
-    const chosen = await selectPage(found.length, page, compare);
+    const places = await selectPage(found.length, page, compare);
+    const chosen = places.flatMap((place) => found[place] ?? []);
+    const uncounted = isNarrow(conditions)
+      ? await countEarlier(context, chosen, { votes, codes, claims })
+      : undefined;
+    const stops = [read.stopped, claims.stopped, uncounted].filter((note) => note !== undefined);
     return {
       asOf: formatTimestamp(context.now()),
       filter: omitNulls({ ...filter, groupBy }),
       rowCount: found.length,
-      truncated: read.stopped !== undefined || claims.stopped !== undefined,
+      truncated: stops.length > 0,
       currencyTotals: totals.list().map(({ key: _key, ...total }) => total) as CurrencyTotal[],
       itemsTotal: found.length,
       notes: [
-        ...[read.stopped, claims.stopped].filter((note) => note !== undefined),
+        ...stops,
         ...(cut === 0
           ? []
           : [`On ${cut} documents only ${MOST_COMPARED} deductions and disputes were added up.`]),
@@ -229,10 +261,9 @@ export const deductionsWithoutDispute = defineInsight({
         ...notes,
       ],
       ...(groupBy === undefined ? {} : { groups: allGroups.slice(0, MOST_GROUPS) }),
-      items: await mapInTurns(chosen, (place) => {
-        const one = found[place] as Deduction;
-        return toItem(one, votes.propose((one.deductionReasonCode ?? "").toLowerCase()));
-      }),
+      items: await mapInTurns(chosen, (one) =>
+        toItem(one, votes.propose((one.deductionReasonCode ?? "").toLowerCase())),
+      ),
     };
   },
 });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { LICENSES } from "../../scripts/build/bundle.ts";
+import { PLUGINS } from "../../scripts/build/plugins.ts";
 import { useFolder } from "../support/folder.ts";
 import { verifies } from "../support/verifies.ts";
 import about from "../../package.json" with { type: "json" };
@@ -19,10 +20,13 @@ const folder = useFolder();
 const first = join(folder, "first");
 const second = join(folder, "second");
 
+const REMOTE = "https://receivables.example/mcp";
+
 beforeAll(async () => {
   for (const out of [first, second]) {
     // One after the other, since both write to dist/.
-    await run(process.execPath, [join(ROOT, "scripts/release.ts"), out]);
+    const env = { ...process.env, RECEIVABLES_RELEASE_REMOTE: REMOTE };
+    await run(process.execPath, [join(ROOT, "scripts/release.ts"), out], { env });
   }
 }, 300_000);
 
@@ -49,6 +53,14 @@ const SERVER_SCHEMA = {
     description: { ...text, minLength: 1, maxLength: 100 },
     version: { ...text, maxLength: 255 },
     websiteUrl: url,
+    remotes: {
+      type: "array",
+      items: {
+        ...closed,
+        required: ["type", "url"],
+        properties: { type: { const: "streamable-http" }, url },
+      },
+    },
     packages: {
       type: "array",
       items: {
@@ -82,6 +94,7 @@ const SERVER_SCHEMA = {
 };
 
 describe("a release", () => {
+  verifies("RC-03");
   it("has every artefact with its checksum, and is the same when it is made again", async () => {
     const sums = await read("SHA256SUMS");
     const named = sums.trimEnd().split("\n");
@@ -92,7 +105,10 @@ describe("a release", () => {
     }
     const names = named.map((line) => line.slice(66));
     expect([...names, "SHA256SUMS"].toSorted()).toEqual((await readdir(first)).toSorted());
-    expect(names).toEqual(expect.arrayContaining(["openapi.json", "sbom.cdx.json", "server.json"]));
+    const described = ["openapi.json", "sbom.cdx.json", "server.json"];
+    const plugins = PLUGINS.map(({ host }) => `${about.name}-${host}-${about.version}.zip`);
+    const extension = `${about.name}-${about.version}.mcpb`;
+    expect(names).toEqual(expect.arrayContaining([...described, ...plugins, extension]));
     expect(await readFile(join(second, "SHA256SUMS"), "utf8")).toBe(sums);
   });
 
@@ -133,7 +149,8 @@ describe("a release", () => {
     expect(lacking).toEqual([]);
   });
 
-  it("names npm package and extension for the registry of MCP servers", async () => {
+  verifies("RC-04");
+  it("names npm package, extension and the publisher's server for the registry of MCP servers", async () => {
     const server = (await readJson("server.json")) as ReturnType<typeof createServerJson>;
     const sum = /^([0-9a-f]{64}) {2}.*\.mcpb$/m.exec(await read("SHA256SUMS"))?.[1];
     expect(server).toMatchObject({
@@ -144,6 +161,7 @@ describe("a release", () => {
         { registryType: "npm", identifier: about.name, transport: { type: "stdio" } },
         { registryType: "mcpb", fileSha256: sum, transport: { type: "stdio" } },
       ],
+      remotes: [{ type: "streamable-http", url: REMOTE }],
     });
     const validate = formats.default(new Ajv({ allErrors: true })).compile(SERVER_SCHEMA);
     validate(server);

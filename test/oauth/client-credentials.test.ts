@@ -26,7 +26,7 @@ import {
   type Running,
   startAuthorization,
 } from "../support/oauth.ts";
-import { DISPUTES, onEveryStore } from "../support/platform.ts";
+import { CONFIGURATION, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { findRows } from "../support/rows.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -80,12 +80,13 @@ onEveryStore("tokens of programs", (at) => {
   };
 
   /** Calls the platform with the credential of a token, as a tool does. */
-  const callWith = async (token: string, path: string, method = "GET") => {
+  const callWith = async (token: string, path: string, method = "GET", body?: object) => {
     const holder = await running.server.verifyToken(token);
     const credential = await running.server.findCredential(holder?.personId ?? "");
     const apiKey = credential?.apiKey.reveal() ?? "";
     return at().call(method, path.replace("{t}", credential?.tenantId ?? ""), {
       headers: { "X-Platform-Api-Key": apiKey },
+      ...(body === undefined ? {} : { body }),
     });
   };
 
@@ -115,13 +116,17 @@ onEveryStore("tokens of programs", (at) => {
     it("names the client in the audit log", async () => {
       const client = await create({ name: "Auditor job", role: "Administrator" });
       const { body } = await ask(client);
-      await callWith(body.access_token, "/user/v3/tenants/{t}/users");
+      const made = { code: "NIGHT", description: "Made by a program" };
+      const path = `${CONFIGURATION}/departments`;
+      const { status } = await callWith(body.access_token, path, "POST", made);
+      expect(status).toBeLessThan(300);
       const rows = (await rowsOf(at().store.read, "acme"))
         .map(({ action, metadata }) => [action, JSON.parse(metadata)] as const)
         .filter(([, { actor, resourceId }]) => [actor, resourceId].includes(client.clientId));
       expect(rows.map(([action]) => action)).toEqual([
         "admin.client_created",
         "auth.client_signed_in",
+        "department.created",
       ]);
       expect(rows[0]?.[1]).toMatchObject({ client: "Auditor job", role: "Administrator" });
     });

@@ -154,6 +154,12 @@ onEveryStore("evidence", (at) => {
       null,
     ],
     [
+      "other days in the first line",
+      () => toText(lines.with(0, (lines[0] ?? "").replace(/"to":"[^"]*"/, '"to":"2030-01-01"'))),
+      /the days of the first line are not those that were signed/,
+      null,
+    ],
+    [
       "an entry twice",
       () => toText(lines.toSpliced(indexOf('"entry-4"'), 0, lines[indexOf('"entry-4"')] ?? "")),
       /entry-4 .* added or moved/,

@@ -7,9 +7,11 @@ import { createSeal, type MasterKey } from "../../src/kit/seal.ts";
 import { createRecords, renewRecords } from "../../src/oauth/records.ts";
 import { createStorage } from "../../src/records/storage.ts";
 import { readSignedHead, signHead, verifyAudit } from "../../src/platform/admin/audit.ts";
+import { showEvidenceKey, writeEvidence } from "../../src/platform/admin/evidence.ts";
 import { pauseTenant, resumeTenant } from "../../src/platform/admin/tenant-pause.ts";
 import { rotateStore } from "../../src/platform/admin/rotation.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
+import { signEvidenceHead } from "../../src/platform/evidence-heads.ts";
 import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { purgeEntries } from "../../src/platform/store/audit/purge.ts";
 import { createAuditKey } from "../../src/platform/store/audit-key.ts";
@@ -18,6 +20,7 @@ import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { SEALED_COLUMNS } from "../../src/platform/store/sealed-columns.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { entry, rowsOf } from "../support/audit.ts";
+import { checkEvidence } from "../support/evidence-checker.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -167,6 +170,26 @@ describe.each(dialects)("a rotation of the master key ($name)", ({ create }) => 
     expect(await verifyAudit(second, "acme")).toMatchObject({ ok: false });
     await append(second, 5).catch(() => undefined);
     expect(await verifyAudit(await open(SECOND), "acme")).toMatchObject({ ok: false });
+  });
+
+  verifies("RC-20");
+  it("seals the key of evidence anew, which signs on under the new master key alone", async () => {
+    const first = await begin();
+    const kept = await signEvidenceHead(first, "acme");
+    const second = await open(SECOND, FIRST);
+    expect(await rotateStore(second)).toMatchObject({
+      evidenceKeys: { renewed: 1, unreadable: 0 },
+    });
+    const alone = await open(SECOND);
+    await append(alone, 4);
+    const next = await signEvidenceHead(alone, "acme");
+    // The rotation is an entry, too.
+    expect([next.seq, next.key]).toEqual([kept.seq + 2, kept.key]);
+    const { RECEIVABLES_DATA: folder = "" } = database.environment;
+    const path = join(folder, "evidence.jsonl");
+    await writeEvidence(alone, "acme", { from: "1970-01-01", to: "2999-12-31", path });
+    const { publicKey } = await showEvidenceKey(alone, { rotate: false });
+    expect(checkEvidence(path, publicKey, [kept, next])).toBeNull();
   });
 
   it("seals secrets, answers and sign-ins anew, and counts what no key opens", async () => {

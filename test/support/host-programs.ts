@@ -13,6 +13,7 @@ const NODE = process.execPath;
 const PROGRAMS = {
   claude: [join(PACKAGES, `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`)],
   codex: [NODE, join(PACKAGES, "@openai/codex/bin/codex.js")],
+  copilot: [join(PACKAGES, `@github/copilot-${process.platform}-${process.arch}/copilot`)],
   gemini: [NODE, join(PACKAGES, "@google/gemini-cli/bundle/gemini.js")],
 };
 
@@ -26,7 +27,7 @@ export const hasHost = (host: HostProgram): boolean =>
 const NOWHERE = "http://127.0.0.1:9";
 
 /** A person's machine on which nothing but the host is set up. */
-const environment = (home: string): Record<string, string> => ({
+export const environmentOf = (home: string): Record<string, string> => ({
   HOME: home,
   PATH: `${dirname(NODE)}:/usr/bin:/bin`,
   TERM: "dumb",
@@ -40,7 +41,7 @@ const environment = (home: string): Record<string, string> => ({
 
 const begin = (host: HostProgram, args: readonly string[], home: string, folder = home) => {
   const [command = "", ...first] = PROGRAMS[host];
-  return spawn(command, [...first, ...args], { cwd: folder, env: environment(home) });
+  return spawn(command, [...first, ...args], { cwd: folder, env: environmentOf(home) });
 };
 
 /** Runs a command of a host in a folder, and returns what it prints. */

@@ -4,6 +4,8 @@ import { readSheet } from "read-excel-file/node";
 import { describe, expect, it } from "vitest";
 import { isRisky, neutralizeParts, neutralizeText } from "../../src/mcp/files/saved/neutralize.ts";
 import { parseSavedName } from "../../src/mcp/results/saved-files.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
+import { ALL } from "../mcp/hosts.ts";
 import { HOSTILE, NAMES, ROWS, tableOf, toCsv, toXlsx } from "../support/saved-tables.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -108,6 +110,11 @@ describe("a table as XLSX", () => {
 
 describe("the name of a saved table", () => {
   it("names tool and format, and nothing else is one", () => {
+    for (const { name, inputSchema } of toolList(ALL)) {
+      if (inputSchema.properties?.["save"] === undefined) continue;
+      const saved = parseSavedName(`${name}-2026-11-27-0123abcd.csv`);
+      expect([name, saved]).toEqual([name, { tool: name, format: "csv" }]);
+    }
     const name = "disputes_list-2026-11-27-0123abcd.xlsx";
     expect(parseSavedName(name)).toEqual({ tool: "disputes_list", format: "xlsx" });
     for (const other of ["../disputes_list.csv", `${name}/text`, "a-2026-11-27-0123ABCD.csv", ""]) {

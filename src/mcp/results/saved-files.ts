@@ -21,7 +21,7 @@ export type SavedFiles = {
   open(file: SavedName): Promise<SavedBytes | undefined>;
 };
 
-const NAME = /^([a-z_]{1,64})-\d{4}-\d\d-\d\d-[a-z0-9]{8}\.(csv|xlsx)$/;
+const NAME = /^([a-z0-9_]{1,64})-\d{4}-\d\d-\d\d-[a-z0-9]{8}\.(csv|xlsx)$/;
 
 /** Returns the tool and the format of a saved table by its name; undefined for any other name. */
 export const parseSavedName = (name: string): { tool: string; format: SavedFormat } | undefined => {

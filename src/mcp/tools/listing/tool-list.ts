@@ -93,7 +93,7 @@ const askingNames = new Set(everyTool.flatMap((one) => (one.asks ? [one.tool.nam
 export const isAskingTool = ({ name, annotations }: ListedTool): boolean =>
   askingNames.has(name) || (isDiscoveryTool(name) && !annotations.readOnlyHint);
 
-const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
+const TOOL_NAME = /\b[a-z]+(?:_[a-z0-9]+)+\b/g;
 
 const COMPLETE: ListSettings = { toolsets: toolsetNames, readOnly: false };
 

@@ -8,9 +8,12 @@ type Field = Column & { isOpen: boolean };
 
 const toColumn = (path: readonly string[]): Column => ({ name: path.join("."), path });
 
+/** A list is one column, also where an object can stand in its place, such as the reason why it was not read. */
 const listFields = (raw: Raw, path: readonly string[] = []): Field[] => {
   const { properties = {} } =
-    [raw, ...(raw.anyOf ?? [])].find((one) => one.properties !== undefined) ?? {};
+    [raw, ...(raw.anyOf ?? [])].find(
+      (one) => one.properties !== undefined && !typesOf(raw).includes("array"),
+    ) ?? {};
   const entries = Object.entries(properties);
   return entries.length === 0
     ? [{ ...toColumn(path), isOpen: typesOf(raw).includes("object") }]
