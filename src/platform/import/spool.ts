@@ -6,6 +6,9 @@ import { createSpillList } from "../store/engine/spill-list.ts";
 type Warning = { place: string; warning: string };
 type Kept = BankItem | Warning;
 
+/** How JSON has an inexact number; in the text of a value, its quotes would be escaped. */
+const INEXACT = '{"source":"';
+
 /** Restores the numbers of remittance lines that a double would change, which JSON has as objects. */
 const restoreNumbers = (item: BankItem): void => {
   if ("leftOut" in item) return;
@@ -55,7 +58,7 @@ export const createSpool = () => {
           if ("warning" in one) warn(one.place, one.warning);
           else items.push(one);
         }
-        for (const item of items) restoreNumbers(item);
+        if (text.includes(INEXACT)) for (const item of items) restoreNumbers(item);
         yield items;
       }
     },
