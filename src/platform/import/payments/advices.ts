@@ -151,7 +151,7 @@ export const takeForAdvices = async (work: Work): Promise<void> => {
   const { tx, rows } = work;
   const advices = [...work.judged.values()]
     .filter((one) => isUndecided(one) && isAdvice(one.facts) && !isReturn(one.facts))
-    .map((one) => ({ ...one, isDoubtful: one.verdict.as === "doubtful" }));
+    .map((one) => ({ one, facts: one.facts, isDoubtful: one.verdict.as === "doubtful" }));
   if (advices.length === 0) return;
   const batches = [...rows.values()].filter(
     (row) =>
@@ -173,7 +173,7 @@ export const takeForAdvices = async (work: Work): Promise<void> => {
   });
   const free = parts.filter(({ paymentId }) => !advised.has(paymentId));
   for (const { advice, part, isSure } of pairAdvices(advices, free)) {
-    const { isDoubtful, ...one } = advice;
+    const { one } = advice;
     const { paymentId, facts } = part;
     const batch = rows.get(part.batch.id);
     if (batch === undefined) continue;
