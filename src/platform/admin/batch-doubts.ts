@@ -1,6 +1,6 @@
 import Big from "big.js";
 import { Problem } from "../../contract/errors.ts";
-import { describeMoney } from "../import/payments/joining.ts";
+import { describeMoney, isAdvice, shiftDay } from "../import/payments/joining.ts";
 import { parsePaymentIds } from "../import/payments/entry-facts.ts";
 import {
   addUp,
@@ -11,7 +11,6 @@ import {
   type Part,
 } from "../import/payments/parts.ts";
 import { clearDuplicate } from "../import/payments/distinct.ts";
-import { shiftDay } from "../import/payments/joining.ts";
 import { matchRows } from "../services/payments/matching/match.ts";
 import { settlePayments } from "../services/payments/matching/settle.ts";
 import { findEntriesByAmount, findPartsOf, putEntries } from "../store/queries/payment-entries.ts";
@@ -137,6 +136,12 @@ const removePairs = async (settling: Settling, batch: PaymentEntryRow) => {
   return { ...batch, ...SETTLED, payment_ids, detail: COMPLETE_DETAIL };
 };
 
+/** Whether a payment is one of those that the bank has within an entry. */
+const isOneOfSeveral = (batch: PaymentEntryRow, paymentId: string): boolean => {
+  const ids = parsePaymentIds(batch);
+  return ids.length > 1 && ids.includes(paymentId);
+};
+
 /**
  * Settles as the same an entry that has another amount than the one that it may repeat: one of them is a batch, or each
  * has something that the other has not. Money that only one of them has stays. Returns the entries that change.
@@ -150,6 +155,11 @@ export const settlePart = async (
 ): Promise<PaymentEntryRow[]> => {
   const { tx } = settling;
   const { tenant_id: tenantId } = entry;
+  const paymentId = entry.doubt_payment_id ?? "";
+  if (isAdvice(entry) && isOneOfSeveral(like, paymentId)) {
+    await settling.remove({ tenantId, paymentIds: parsePaymentIds(entry), heir: paymentId });
+    return [{ ...entry, ...SETTLED, payment_ids: JSON.stringify([paymentId]) }];
+  }
   if (entry.part_of === like.id) {
     const known = await findPartsOf(tx, tenantId, [like.id]);
     const settled = known.filter(({ id, doubt }) => id === entry.id || doubt !== "open");

@@ -4,7 +4,7 @@ import { toRecordKey } from "../store/queries/imports.ts";
 import type { Db } from "../store/port.ts";
 import type { ImportChangeRow, Tables } from "../store/tables/schema.ts";
 import type { Counts } from "./report.ts";
-import type { Doubt, Journal } from "./target.ts";
+import type { Doubt, Journal, Settled } from "./target.ts";
 
 /** Stores the import's record and an audit entry within a transaction. */
 export type RecordImport = (
@@ -33,6 +33,7 @@ export const REMOVED = "removed";
 
 type OpenJournal = Journal & {
   doubts: readonly Doubt[];
+  settled: readonly Settled[];
   /** The e-mail addresses of new users. */
   invited: readonly string[];
   /** The number of changes so far. */
@@ -46,6 +47,7 @@ export const createJournal = (
 ): OpenJournal => {
   const { tenantId, importId } = begin;
   const doubts: Doubt[] = [];
+  const settled: Settled[] = [];
   const invited: string[] = [];
   const changes: ImportChangeRow[] = [];
   let { number } = begin;
@@ -69,6 +71,7 @@ export const createJournal = (
   return {
     importId,
     doubts,
+    settled,
     invited,
     created(table, rows) {
       for (const row of rows) add(table, undefined, row);
@@ -78,6 +81,7 @@ export const createJournal = (
       add(table, before, before, REMOVED);
     },
     doubt: (doubt) => void doubts.push(doubt),
+    settle: (doubt) => void settled.push(doubt),
     invite: (email) => void invited.push(email),
     number: () => number,
     save: (tx) => insertAll(tx, "import_changes", changes),

@@ -1,7 +1,7 @@
 import Big from "big.js";
 import { createOccurrences } from "./occurrences.ts";
 import type { LeftOut } from "./bank/entry.ts";
-import type { Doubt, Money } from "./target.ts";
+import type { Doubt, Money, Settled } from "./target.ts";
 
 export type Counts = {
   read: number;
@@ -50,7 +50,8 @@ export const createTotals = () => {
   const byCurrency = new Map<string, Record<Sum, Big>>();
   const counted = createOccurrences();
   const listed: NamedLeftOut[] = [];
-  const doubts: Doubt[] = [];
+  /** By payment. */
+  const doubts = new Map<string, Doubt>();
   const add = (currency: string, sum: Sum, amount: Big): void => {
     const sums = byCurrency.get(currency) ?? emptySums();
     sums[sum] = sums[sum].plus(amount);
@@ -84,10 +85,14 @@ export const createTotals = () => {
     },
     addDoubt(doubt: Doubt): void {
       add(doubt.currencyCode, "doubtful", new Big(doubt.amount));
-      if (doubts.length < MOST_LISTED) doubts.push(doubt);
+      if (doubts.size < MOST_LISTED) doubts.set(doubt.paymentId, doubt);
+    },
+    removeDoubt({ paymentId, currencyCode, amount }: Settled): void {
+      add(currencyCode, "doubtful", new Big(-amount));
+      doubts.delete(paymentId);
     },
     leftOut: (): readonly NamedLeftOut[] => listed,
-    doubts: (): readonly Doubt[] => doubts,
+    doubts: (): readonly Doubt[] => [...doubts.values()],
     totals: (): Totals[] =>
       [...byCurrency]
         .toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -298,7 +298,7 @@ const writeBatch = async <Values>(
     const outcomes = rows.length === 0 ? [] : await target.write(tx, rows, journal);
     await journal.save(tx);
     const done = countBatch(target, state, batch, outcomes);
-    done.counts.doubtful += journal.doubts.length;
+    done.counts.doubtful += journal.doubts.length - journal.settled.length;
     if (isLast || done.counts.written > state.counts.written) {
       await record(tx, { ...done.counts, status: isLast ? "completed" : "running" });
     }
@@ -306,6 +306,7 @@ const writeBatch = async <Values>(
   }, tenantId);
   const { totals } = state;
   for (const doubt of journal.doubts) totals.addDoubt(doubt);
+  for (const doubt of journal.settled) totals.removeDoubt(doubt);
   for (const leftOut of done.leftOut) totals.addLeftOut(leftOut);
   for (const { values, outcome } of done.paid) {
     const money = target.getMoney?.(values);

@@ -35,6 +35,9 @@ export type Doubt = {
   reason: string;
 };
 
+/** A payment that is no longer doubtful. */
+export type Settled = Pick<Doubt, "paymentId" | "currencyCode" | "amount">;
+
 /** The result of writing a row; faults mean that it was rejected. */
 export type Outcome = "written" | "unchanged" | readonly Fault[];
 
@@ -45,6 +48,8 @@ export type Journal = {
   changed<T extends keyof Tables>(table: T, before: Tables[T], after: Tables[T]): void;
   removed<T extends keyof Tables>(table: T, before: Tables[T]): void;
   doubt(doubt: Doubt): void;
+  /** Takes back the doubt about a payment of the file, which a later entry of it settled. */
+  settle(doubt: Settled): void;
   /** Names a new user by e-mail address, who has no password yet. */
   invite(email: string): void;
 };

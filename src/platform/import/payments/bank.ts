@@ -313,6 +313,7 @@ export const createBankWriter = ({ tenantId, clock }: Needs) => {
         tx,
         { tenantId, source: SOURCE, now: scope.now },
         found,
+        own,
         journal,
       );
       const changed = await writeEntries(tx, scope, judged, found.moved, journal);

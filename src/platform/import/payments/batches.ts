@@ -5,9 +5,10 @@ import { TABLES } from "../../store/queries/payments/columns.ts";
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Journal } from "../target.ts";
-import { clearDuplicate } from "./distinct.ts";
+import { findStoredAdvices, takeForAdvices } from "./advices.ts";
+import { addDuplicate, clearDuplicate, reportSettled } from "./distinct.ts";
 import { LEAST_DETAIL, parsePaymentIds } from "./entry-facts.ts";
-import { doubt, isAdvice, isReturn } from "./joining.ts";
+import { doubt, isAdvice } from "./joining.ts";
 import type { Judged } from "./judged.ts";
 import {
   addUp,
@@ -24,40 +25,7 @@ import {
   preferDay,
 } from "./parts.ts";
 import type { SaveNeeds } from "./save.ts";
-
-type Found = { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] };
-
-/** The entries of an import batch and of the store, while payments are found in batches. */
-type Work = {
-  tx: Db;
-  needs: SaveNeeds;
-  judged: Map<string, Judged>;
-  rows: Map<string, PaymentEntryRow>;
-  /** Ids of the entries of this file. */
-  own: ReadonlySet<string>;
-  /** Stored entries that change, as they were before. */
-  before: Map<string, PaymentEntryRow>;
-  /** Stored payments that are no longer doubtful. */
-  cleared: string[];
-};
-
-const isOpen = ({ facts, known, repeats, verdict }: Judged): boolean =>
-  known === undefined &&
-  repeats === undefined &&
-  (verdict.as === "new" || verdict.as === "doubtful") &&
-  facts.account !== null &&
-  !isAdvice(facts) &&
-  !isReturn(facts);
-
-const listOpen = ({ judged }: Work): Judged[] => [...judged.values()].filter(isOpen);
-
-const change = ({ rows, before }: Work, after: PaymentEntryRow): void => {
-  const stored = rows.get(after.id);
-  if (stored !== undefined && !before.has(after.id)) before.set(after.id, stored);
-  rows.set(after.id, after);
-};
-
-const judge = ({ judged }: Work, one: Judged): void => void judged.set(one.facts.id, one);
+import { change, type Found, judge, listOpen, settle, type Work } from "./work.ts";
 
 /** Takes entries for payments of stored batches: one to one, by amount and reference. */
 const takeForParts = async (work: Work): Promise<void> => {
@@ -73,7 +41,9 @@ const takeForParts = async (work: Work): Promise<void> => {
   const stored = await findRowsOfPayments(work.tx, work.needs.tenantId, work.needs.source, ids);
   const parts = new Map(collectParts(stored).map((part) => [part.paymentId, part]));
   const taken = new Set(
-    [...work.rows.values()].flatMap((row) => (row.part_of === null ? [] : parsePaymentIds(row))),
+    [...work.rows.values()].flatMap((row) =>
+      row.part_of === null || isAdvice(row) ? [] : parsePaymentIds(row),
+    ),
   );
   for (const one of singles) {
     for (const { id } of possible) {
@@ -92,14 +62,6 @@ const takeForParts = async (work: Work): Promise<void> => {
       break;
     }
   }
-};
-
-/** Removes the doubt of a stored entry, and records of which batch it is. */
-const settle = (work: Work, row: PaymentEntryRow, partOf: string | null): void => {
-  if (row.doubt === "open") work.cleared.push(...parsePaymentIds(row));
-  const settled = { doubt: null, doubt_of: null, doubt_payment_id: null };
-  const open = row.doubt === "open" ? settled : {};
-  change(work, { ...row, ...open, part_of: partOf });
 };
 
 /** Divides a stored payment among the entries that add up to it; its id stays with the first of the new ones. */
@@ -159,6 +121,18 @@ const isFree = (row: PaymentEntryRow): boolean =>
 const listFree = ({ rows, own }: Work): PaymentEntryRow[] =>
   [...rows.values()].filter((row) => !own.has(row.id) && isFree(row));
 
+/** The entry that has the payment of another one: itself, or the advice that it was joined to. */
+const holderOf = ({ rows }: Work, row: PaymentEntryRow): PaymentEntryRow =>
+  rows.get(row.joined_to ?? row.id) ?? row;
+
+/** The entries of other files that were joined to advices, which have their payments. */
+const listJoinedToAdvices = (work: Work): PaymentEntryRow[] =>
+  [...work.rows.values()].filter((row) => {
+    if (row.joined_to === null || row.part_of !== null || work.own.has(row.id)) return false;
+    const holder = holderOf(work, row);
+    return holder !== row && isAdvice(holder) && holder.part_of === null && isMoney(holder);
+  });
+
 const doubtPart = (work: Work, one: Judged, batch: PaymentEntryRow): void => {
   if (one.verdict.as !== "new" || one.facts.kind === batch.kind) return;
   const [paymentId = batch.id] = parsePaymentIds(batch);
@@ -170,7 +144,9 @@ const doubtPart = (work: Work, one: Judged, batch: PaymentEntryRow): void => {
 const findStoredParts = (work: Work): void => {
   const batches = listOpen(work).filter(({ entry }) => entry.payments.length > 1);
   if (batches.length === 0) return;
-  const free = listFree(work).filter((row) => parsePaymentIds(row).length === 1);
+  const free = [...listFree(work), ...listJoinedToAdvices(work)].filter(
+    (row) => parsePaymentIds(holderOf(work, row)).length === 1,
+  );
   const byAccount = Map.groupBy(free, ({ account, currency }) => `${account} ${currency}`);
   for (const one of batches) {
     const { facts, entry } = one;
@@ -190,11 +166,13 @@ const findStoredParts = (work: Work): void => {
       if (single === undefined) continue;
       singles.splice(singles.indexOf(single), 1);
       const lines = payment.remittances.length;
-      const isRicher = LEAST_DETAIL + lines > single.detail;
+      const holder = holderOf(work, single);
+      const isRicher = LEAST_DETAIL + lines > holder.detail;
       if (!isRicher) stored.add(place);
-      [paymentIds[place] = ""] = parsePaymentIds(single);
-      const detail = isRicher ? LEAST_DETAIL + lines : single.detail;
-      change(work, { ...single, detail, part_of: facts.id });
+      [paymentIds[place] = ""] = parsePaymentIds(holder);
+      const detail = isRicher ? LEAST_DETAIL + lines : holder.detail;
+      if (holder !== single) change(work, { ...single, part_of: facts.id });
+      change(work, { ...holder, detail, part_of: facts.id });
     }
     const isChanged = paymentIds.some((id, place) => id !== one.paymentIds[place]);
     if (isChanged) judge(work, { ...one, verdict: { as: "batch", stored }, paymentIds });
@@ -243,7 +221,22 @@ const saveChanges = async (work: Work, journal: Journal): Promise<void> => {
     journal.changed(TABLES[source], row, after);
     return after;
   });
-  await putPaymentRows(tx, source, certain);
+  const reasons = new Map(work.doubts.map(({ paymentId, reason }) => [paymentId, reason]));
+  const advised = await findRowsOfPayments(tx, tenantId, source, [...reasons.keys()]);
+  const doubtful = advised.map((row) => {
+    const after = addDuplicate(row, reasons.get(String(row["payment_id"])) ?? "", now);
+    journal.changed(TABLES[source], row, after);
+    return after;
+  });
+  await putPaymentRows(tx, source, [...certain, ...doubtful]);
+  reportSettled(
+    [...before.values()].filter(
+      ({ id, doubt: one }) => one === "open" && rows.get(id)?.doubt === null && work.own.has(id),
+    ),
+    payments,
+    journal,
+  );
+  for (const one of work.doubts) journal.doubt(one);
 };
 
 /**
@@ -267,9 +260,12 @@ export const connectBatches = async (
     rows: new Map(candidates.map((row) => [row.id, row])),
     before: new Map(),
     cleared: [],
+    doubts: [],
   };
   await takeForParts(work);
+  await takeForAdvices(work);
   findStoredParts(work);
+  findStoredAdvices(work);
   await takeForUndivided(work);
   findStoredSum(work);
   await saveChanges(work, journal);

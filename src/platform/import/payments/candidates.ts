@@ -8,7 +8,7 @@ import {
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { EntryFacts } from "./entry-facts.ts";
-import { ADVICE_DAYS, shiftDay } from "./joining.ts";
+import { ADVICE_DAYS, isAdvice, shiftDay } from "./joining.ts";
 
 /** Stored batches that entries can be payments of, and stored payments of batches among the entries. */
 const findBatchesOf = async (
@@ -17,10 +17,12 @@ const findBatchesOf = async (
   entries: readonly EntryFacts[],
 ): Promise<PaymentEntryRow[]> => {
   const accounts = entries.flatMap(({ account }) => account ?? []);
-  if (accounts.length === 0) return [];
+  const hasAdvices = entries.some(isAdvice);
+  if (accounts.length === 0 && !hasAdvices) return [];
   const days = entries.map(({ day }) => day).toSorted();
   const near = {
-    accounts: [...new Set(accounts)],
+    // An advice names an account at another bank.
+    accounts: hasAdvices ? undefined : [...new Set(accounts)],
     from: shiftDay(days[0] ?? "", -ADVICE_DAYS),
     to: shiftDay(days.at(-1) ?? "", ADVICE_DAYS),
   };

@@ -23,8 +23,9 @@ export const addDepositDay = (
   { verdict, facts }: Judged,
   whole: WholePayment[],
 ): WholePayment[] => {
-  if (verdict.as !== "joined" || !isAdvice(facts.kind) || isAdvice(verdict.root.kind)) return whole;
-  const { day: depositDate } = verdict.root;
+  if (!isAdvice(facts.kind) || (verdict.as !== "joined" && verdict.as !== "part")) return whole;
+  const { kind, day: depositDate } = verdict.as === "joined" ? verdict.root : verdict.batch;
+  if (isAdvice(kind)) return whole;
   return whole.map((one) => ({ ...one, rows: one.rows.map((row) => ({ ...row, depositDate })) }));
 };
 
@@ -53,8 +54,11 @@ export const completeAdvices = async (
   const facts = new Map<string, Record<string, unknown>>();
   for (const one of judged) {
     const { known, verdict } = one;
-    if (known !== undefined || verdict.as !== "joined" || !isAdvice(verdict.root.kind)) continue;
-    for (const id of parsePaymentIds(verdict.root)) facts.set(id, readDepositFacts(one));
+    if (known !== undefined) continue;
+    const isOfAdvice = verdict.as === "joined" && isAdvice(verdict.root.kind);
+    const advised = verdict.as === "batch" ? (verdict.advised ?? []) : [];
+    const ids = isOfAdvice ? parsePaymentIds(verdict.root) : advised;
+    for (const id of ids) facts.set(id, readDepositFacts(one));
   }
   const rows = await findRowsOfPayments(tx, tenantId, source, [...facts.keys()]);
   const changed = rows.flatMap((before) => {

@@ -20,6 +20,27 @@ export const clearDuplicate = (row: StoredPayment, now: string): StoredPayment =
   return { ...row, doubt, doubt_folded: doubt === null ? null : fold(doubt), updated_at: now };
 };
 
+/** Returns a row with the doubt that it repeats another payment. */
+export const addDuplicate = (row: StoredPayment, reason: string, now: string): StoredPayment => {
+  const doubt = row["doubt"] === null ? reason : `${String(row["doubt"])}; ${reason}`;
+  return { ...row, doubt, doubt_folded: fold(doubt), updated_at: now };
+};
+
+/** Takes the doubts about payments of the same file, which are certain now, out of its report. */
+export const reportSettled = (
+  entries: readonly PaymentEntryRow[],
+  rows: readonly StoredPayment[],
+  journal: Journal,
+): void => {
+  const own = new Set(entries.flatMap(parsePaymentIds));
+  for (const row of rows) {
+    const paymentId = String(row["payment_id"]);
+    if (!own.delete(paymentId)) continue;
+    const [currencyCode, amount] = [String(row["currency_code"]), Number(row["payment_amount"])];
+    journal.settle({ paymentId, currencyCode, amount });
+  }
+};
+
 const rootIdOf = ({ id, joined_to: root }: PaymentEntryRow): string => root ?? id;
 
 type Member = Pick<Judged, "facts">["facts"];
@@ -73,6 +94,7 @@ export const settleDistinct = async (
   tx: Db,
   { tenantId, source, now }: SaveNeeds,
   { judged, candidates }: { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] },
+  own: ReadonlySet<string>,
   journal: Journal,
 ): Promise<readonly Judged[]> => {
   const settled = new Map<string, PaymentEntryRow>();
@@ -91,6 +113,11 @@ export const settleDistinct = async (
     return after;
   });
   await putPaymentRows(tx, source, cleared);
+  reportSettled(
+    entries.filter(({ id }) => own.has(id)),
+    rows,
+    journal,
+  );
   return judged.map((one) => {
     const root = one.verdict.as === "joined" ? settled.get(one.verdict.root.id) : undefined;
     return root === undefined ? one : { ...one, verdict: { as: "joined", root } };

@@ -69,6 +69,9 @@ export const getPayer = ({ words }: Pick<EntryFacts, "words">): string =>
 export const getText = ({ words }: Pick<EntryFacts, "words">): string =>
   words.slice(words.indexOf(PAYER_END) + 1);
 
+const joinWords = (payers: string, texts: string): string =>
+  `${payers.slice(0, MOST_WORDS / 2)}${PAYER_END}${texts.slice(0, MOST_WORDS / 2)}`;
+
 const hashAccount = (tenantId: string, account: string): string | null => {
   const normal = normalizeText(account).replace(/^0+/, "");
   return normal === "" ? null : digest(tenantId, normal);
@@ -152,12 +155,40 @@ export const describeEntry = (
     batch_reference: toBankReference(account, entry.batch?.reference ?? ""),
     part_count: countParts(entry),
     reference_list: JSON.stringify([...own, ...documents.map((text) => DOCUMENT + text)]),
-    words: `${payers.slice(0, MOST_WORDS / 2)}${PAYER_END}${texts.slice(0, MOST_WORDS / 2)}`,
+    words: joinWords(payers, texts),
     detail: entry.payments.length * LEAST_DETAIL + lines,
   };
   return {
     facts: described,
     repeats: repeats === undefined ? undefined : digest(facts, repeats),
+  };
+};
+
+/** What tells a payment within an entry of several from the others. */
+type PartTexts = {
+  amount: string;
+  /** As {@link normalizeText} writes them. */
+  references: readonly string[];
+  documents: readonly unknown[];
+  payer: string;
+  text: string;
+  detail: number;
+};
+
+/** Describes a payment within an entry of several as an entry of its own, of no account. */
+export const describePart = (batch: EntryFacts, part: PartTexts): EntryFacts => {
+  const { amount, references, detail } = part;
+  const documents = normalizeAll(part.documents).filter((text) => !references.includes(text));
+  return {
+    ...batch,
+    account: null,
+    amount: new Big(amount).toFixed(),
+    bank_reference: null,
+    batch_reference: null,
+    part_count: null,
+    reference_list: JSON.stringify([...references, ...documents.map((text) => DOCUMENT + text)]),
+    words: joinWords(normalizeText(part.payer), normalizeText(part.text)),
+    detail,
   };
 };
 

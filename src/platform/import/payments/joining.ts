@@ -26,8 +26,8 @@ export type Verdict =
   | { as: "joined"; root: PaymentEntryRow }
   /** It is a payment of a stored batch; `isRicher`: it names more documents. */
   | { as: "part"; batch: PaymentEntryRow; isRicher: boolean }
-  /** It is a batch, some or all payments of which are stored: those in these places of the entry. */
-  | { as: "batch"; stored: ReadonlySet<number> }
+  /** It is a batch, some or all payments of which are stored: those in these places of the entry; `advised`: those of advices. */
+  | { as: "batch"; stored: ReadonlySet<number>; advised?: readonly string[] }
   | { as: "doubtful"; like: string; paymentId: string; reason: string };
 
 /** Creates the verdict on an entry that may repeat a payment of another one. */
@@ -48,7 +48,11 @@ const share = (mine: readonly string[], theirs: readonly string[]): boolean =>
   mine.some((text) => text.length >= MIN_REFERENCE && theirs.includes(text));
 
 /** Whether both share a reference, or the text of one contains a reference of the other. */
-const namesReferenceOf = (one: EntryFacts, other: EntryFacts, which: "own" | "all"): boolean => {
+export const namesReferenceOf = (
+  one: EntryFacts,
+  other: EntryFacts,
+  which: "own" | "all",
+): boolean => {
   const [mine, theirs] = [parseReferences(one)[which], parseReferences(other)[which]];
   const within = (references: readonly string[], words: string): boolean =>
     references.some((text) => text.length >= 2 * MIN_REFERENCE && words.includes(text));
@@ -84,7 +88,7 @@ const isAdvicePair = (one: EntryFacts, other: EntryFacts): boolean =>
 const isSameMoneyAsAdvice = (one: EntryFacts, other: EntryFacts): boolean =>
   one.currency === other.currency && one.amount === other.amount;
 
-const isPayerNamed = (one: EntryFacts, other: EntryFacts): boolean => {
+export const isPayerNamed = (one: EntryFacts, other: EntryFacts): boolean => {
   const [mine, theirs] = [getPayer(one), getPayer(other)];
   const has = (name: string, words: string): boolean =>
     name.length >= MIN_REFERENCE && words.includes(name);
@@ -124,7 +128,7 @@ const isSilent = (entry: EntryFacts): boolean =>
 const mayBeSame = (one: EntryFacts, other: EntryFacts, days: number): boolean =>
   shareAny(one, other) || (days === 0 && isSilent(isAdvice(one) ? other : one));
 
-const compareAdvice = (one: EntryFacts, other: EntryFacts): Likeness => {
+export const compareAdvice = (one: EntryFacts, other: EntryFacts): Likeness => {
   const days = countDaysBetween(one.day, other.day);
   if (!isSameMoneyAsAdvice(one, other) || days > ADVICE_DAYS) return undefined;
   if (namesReferenceOf(one, other, "own")) return "same";
@@ -274,7 +278,11 @@ const indexMoney = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<str
   const kinds = new Map<string, Set<string>>();
   const addKind = (root: string, kind: string): void =>
     void kinds.set(root, (kinds.get(root) ?? new Set()).add(kind));
-  for (const row of candidates) addKind(rootOf(row).id, row.kind);
+  for (const row of candidates) {
+    addKind(rootOf(row).id, row.kind);
+    // The entry of several that has the payment of an advice answers it.
+    if (isAdvice(row) && row.part_of !== null) addKind(rootOf(row).id, "batch");
+  }
   const kindsOf = (row: PaymentEntryRow): string[] => [...(kinds.get(rootOf(row).id) ?? [])];
   /** Money that an entry of the file is about already, which no other entry of the file repeats. */
   const taken = new Set<string>();

@@ -50,8 +50,9 @@ export const isBeside = (one: EntryFacts, other: EntryFacts): boolean =>
   new Big(other.amount).gt(0);
 
 /** References of payments of a batch, without those of the batch itself, which all of them share. */
-const listOwn = (batch: EntryFacts, references: readonly string[]): string[] =>
-  references.filter((text) => {
+export const listOwn = (batch: EntryFacts, references: readonly string[]): string[] =>
+  references.map(normalizeText).filter((text) => {
+    if (text === "") return false;
     const stored = toBankReference(batch.account, text);
     return stored !== batch.bank_reference && stored !== batch.batch_reference;
   });

@@ -24,15 +24,17 @@ export const findEntriesByBatch = (db: Db, tenantId: string, references: readonl
     .where(getDialect(db).isAmongKeys("batch_reference", references))
     .execute();
 
-/** Finds the entries of batches of accounts, between two days. */
+/** Finds the entries of batches of accounts, or of all accounts, between two days. */
 export const findBatches = (
   db: Db,
   tenantId: string,
-  { accounts, from, to }: { accounts: readonly string[]; from: string; to: string },
+  { accounts, from, to }: { accounts: readonly string[] | undefined; from: string; to: string },
 ) =>
   selectEntries(db, tenantId)
     .where("part_count", "is not", null)
-    .where(getDialect(db).isAmongKeys("account", accounts))
+    .$if(accounts !== undefined, (query) =>
+      query.where(getDialect(db).isAmongKeys("account", accounts ?? [])),
+    )
     .where("day", ">=", from)
     .where("day", "<=", to)
     .execute();

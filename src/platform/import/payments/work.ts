@@ -1,0 +1,51 @@
+import type { Db } from "../../store/port.ts";
+import type { PaymentEntryRow } from "../../store/tables/schema.ts";
+import type { Doubt } from "../target.ts";
+import { parsePaymentIds } from "./entry-facts.ts";
+import { isAdvice, isReturn } from "./joining.ts";
+import type { Judged } from "./judged.ts";
+import type { SaveNeeds } from "./save.ts";
+
+export type Found = { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] };
+
+/** The entries of an import batch and of the store, while payments are found in batches. */
+export type Work = {
+  tx: Db;
+  needs: SaveNeeds;
+  judged: Map<string, Judged>;
+  rows: Map<string, PaymentEntryRow>;
+  /** Ids of the entries of this file. */
+  own: ReadonlySet<string>;
+  /** Stored entries that change, as they were before. */
+  before: Map<string, PaymentEntryRow>;
+  /** Stored payments that are no longer doubtful. */
+  cleared: string[];
+  /** Doubts about stored payments, which are those of advices. */
+  doubts: Doubt[];
+};
+
+export const isUndecided = ({ known, repeats, verdict }: Judged): boolean =>
+  known === undefined &&
+  repeats === undefined &&
+  (verdict.as === "new" || verdict.as === "doubtful");
+
+const isOpen = (one: Judged): boolean =>
+  isUndecided(one) && one.facts.account !== null && !isAdvice(one.facts) && !isReturn(one.facts);
+
+export const listOpen = ({ judged }: Work): Judged[] => [...judged.values()].filter(isOpen);
+
+export const change = ({ rows, before }: Work, after: PaymentEntryRow): void => {
+  const stored = rows.get(after.id);
+  if (stored !== undefined && !before.has(after.id)) before.set(after.id, stored);
+  rows.set(after.id, after);
+};
+
+export const judge = ({ judged }: Work, one: Judged): void => void judged.set(one.facts.id, one);
+
+/** Removes the doubt of a stored entry, and records of which batch it is. */
+export const settle = (work: Work, row: PaymentEntryRow, partOf: string | null): void => {
+  if (row.doubt === "open") work.cleared.push(...parsePaymentIds(row));
+  const settled = { doubt: null, doubt_of: null, doubt_payment_id: null };
+  const open = row.doubt === "open" ? settled : {};
+  change(work, { ...row, ...open, part_of: partOf });
+};
