@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
@@ -71,6 +72,29 @@ onEveryStore("a sign-in whose store fails", (at) => {
     expect(lines.join("")).not.toContain(TOKEN);
     isBroken = false;
     expect((await ask("GET", "/.well-known/oauth-authorization-server")).status).toBe(200);
+    await running.close();
+  });
+
+  verifies("HS-04");
+  it("decodes no body, whose size it would not know", async () => {
+    const running = await startAuthorization(at());
+    const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
+    for (const [path, type] of [
+      ["/oauth/token", "application/x-www-form-urlencoded"],
+      ["/oauth/revoke", "application/x-www-form-urlencoded"],
+      ["/oauth/register", "application/json"],
+      ["/oauth/authorize", "application/x-www-form-urlencoded"],
+      ["/oauth/account", "application/x-www-form-urlencoded"],
+    ] as const) {
+      const response = await fetch(running.url + path, {
+        method: "POST",
+        headers: { "content-type": type, "content-encoding": "gzip" },
+        body: bomb,
+      });
+      const found = [path, response.status, response.headers.get("accept-encoding")];
+      expect(found).toEqual([path, 415, "identity"]);
+      expect(await response.text()).toContain("without Content-Encoding");
+    }
     await running.close();
   });
 });
