@@ -1,4 +1,4 @@
-/** What a request gets that calls the server by a name that it does not have. */
+/** The refusal of requests that call the server by a name that it does not have. */
 import { html } from "./html.ts";
 import type { Page } from "./page.ts";
 
