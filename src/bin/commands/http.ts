@@ -12,7 +12,6 @@ import { CARD_PATH, CATALOG_PATH, createCardHandler } from "../../mcp/http/serve
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SAVED_PATH } from "../../mcp/tools/saved-links.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
-import { asksForPage, otherHostPage } from "../../pages/other-host.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
 import { createShared, openSealingKey, type Shared } from "../compose/compose.ts";
 import type { Config, Remote } from "../../config/config.ts";
@@ -23,7 +22,7 @@ import type { Entrance } from "../compose/entrance.ts";
 import { openEntrance } from "../compose/http-gate.ts";
 import { withExportKey } from "../compose/export-key.ts";
 import type { Io } from "./io.ts";
-import { failedRequest } from "../../server/failures.ts";
+import { asksForPage, failedRequest, otherHostPage } from "../../server/failures.ts";
 import { openMetrics } from "../../server/metrics.ts";
 import { observe } from "../../server/observe.ts";
 import { createOwnRoutes, ownRouteOf, parsePath } from "../../server/own-routes.ts";
