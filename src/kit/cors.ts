@@ -1,4 +1,4 @@
-import { isLoopback } from "./network.ts";
+import { findHostName, isLoopback } from "./network.ts";
 
 /** Seconds for which browsers may remember the answer to a preflight. */
 const MAX_AGE = "7200";
@@ -37,7 +37,7 @@ export const createOriginCheck = (origins: readonly string[]): OriginCheck => {
     if (known.has(origin)) return true;
     const url = new URL(origin);
     const isWeb = url.protocol === "http:" || url.protocol === "https:";
-    return isWeb && (isLoopback(url.hostname) || url.host === host?.toLowerCase());
+    return isWeb && (isLoopback(findHostName(url.host) ?? "") || url.host === host?.toLowerCase());
   };
 };
 

@@ -41,13 +41,20 @@ export const createNetworks = (cidrs: readonly string[]): Networks => {
 /** Returns the address in a URL's `hostname`, where IPv6 addresses have brackets. */
 export const trimBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1");
 
+/**
+ * Returns the name in a Host header, without its port; undefined for other text. A dot at its end only says that the
+ * name is complete.
+ */
+export const findHostName = (host: string | null | undefined): string | undefined =>
+  host ? URL.parse(`http://${host}`)?.hostname.replace(/\.$/, "") : undefined;
+
 /** Whether a host, as a URL or a listening address names it, is this machine alone. */
 export const isLoopback = (host: string): boolean => {
   const name = trimBrackets(host);
   return name === "localhost" || parseAddress(name)?.range() === "loopback";
 };
 
-const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]", "localhost."];
 
 /** Returns a URL of this machine under each of its loopback names, the given one first; any other URL alone. */
 export const listLoopbackAliases = (url: URL): URL[] => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isEncoded } from "../kit/charset.ts";
 import { withClientAddress } from "../kit/client-address.ts";
 import { toCorsHeaders, toPreflightHeaders } from "../kit/cors.ts";
 import { randomToken } from "../kit/ids.ts";
@@ -172,10 +173,42 @@ const allowOrigin = ({ isOrigin }: RouteContext, exchange: Exchange, path: strin
   return false;
 };
 
+const FAILED = "Something went wrong in this server.";
+const ENCODED = "Send the body without Content-Encoding; it is not decoded here.";
+
+type Refusal = { status: number; error: string; why: string; headers?: Record<string, string> };
+
+/** Answers programs with an OAuth error (RFC 6749, section 5.2), and people with a page. */
+const sendRefusal = (
+  exchange: Exchange,
+  path: string,
+  { status, error, why, headers = {} }: Refusal,
+): void => {
+  if (!PROTOCOL_PATHS.includes(path)) return sendPage(exchange, errorPage(why, status), headers);
+  exchange.response
+    .writeHead(status, {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+      ...headers,
+    })
+    .end(JSON.stringify({ error, error_description: why }));
+};
+
+/** Answers a request that failed. */
+const sendFailure = (exchange: Exchange, path: string): void => {
+  if (exchange.response.headersSent) exchange.response.destroy();
+  else sendRefusal(exchange, path, { status: 500, error: "server_error", why: FAILED });
+};
+
 const route = async (context: RouteContext, exchange: Exchange, path: string): Promise<void> => {
   const { incoming, response } = exchange;
   if (allowOrigin(context, exchange, path)) return;
   if (await isLimited(context, exchange, path)) return;
+  if (isEncoded(incoming.headers["content-encoding"])) {
+    const headers = { "Accept-Encoding": "identity" };
+    const refusal = { status: 415, error: "invalid_request", why: ENCODED, headers };
+    return sendRefusal(exchange, path, refusal);
+  }
   const interactionPath = parseInteractionPath(path);
   if (interactionPath !== undefined) return handleInteraction(context, exchange, interactionPath);
   if (path === PATHS.account) return context.handleAccount(exchange);
@@ -197,19 +230,6 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
   await context.interactions.run(browser, undefined, () =>
     context.handleProtocol(incoming, response),
   );
-};
-
-const FAILED = "Something went wrong in this server.";
-
-/** Answers a request that failed: programs with an OAuth error (RFC 6749, section 5.2), people with a page. */
-const sendFailure = (exchange: Exchange, path: string): void => {
-  const { response } = exchange;
-  if (response.headersSent) response.destroy();
-  else if (PROTOCOL_PATHS.includes(path)) {
-    response
-      .writeHead(500, { "Content-Type": "application/json", "Cache-Control": "no-store" })
-      .end(JSON.stringify({ error: "server_error", error_description: FAILED }));
-  } else sendPage(exchange, errorPage(FAILED, 500));
 };
 
 /** Creates the handler of requests below `/oauth/` and for the metadata (RFC 8414). */

@@ -8,6 +8,8 @@ import { createErrorResponse } from "../mcp/http/responses.ts";
 import { createPageResponse } from "../pages/page.ts";
 import { html } from "../pages/html.ts";
 
+export { asksForPage, otherHostPage } from "../pages/other-host.ts";
+
 /** A failure of the server, or a request that no handler was called for. */
 type FailureCode = Extract<Code, "internal" | "invalid_request">;
 

@@ -4,7 +4,10 @@ import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { createLog, toErrorFields } from "../kit/log.ts";
+import { findHostName } from "../kit/network.ts";
 import { textBefore } from "../kit/text.ts";
+import { asksForPage } from "../pages/other-host.ts";
+import { type Page, renderPage } from "../pages/page.ts";
 import { createDraining } from "./drain.ts";
 import {
   type AnswerFailure,
@@ -217,12 +220,18 @@ export const createPlatformListener = (platform: Pick<Platform, "fetch">): Reque
 export const onlyForHosts = (
   hosts: readonly string[],
   listener: RequestListener,
+  /** The page for a person whose browser is refused; without it the refusal is a line of text. */
+  pageFor?: (host: string) => Page,
 ): RequestListener => {
-  const known = new Set(hosts.map((host) => URL.parse(`http://${host}`)?.hostname));
+  const known = new Set(hosts.map(findHostName));
   return (request, response) => {
-    const { host } = request.headers;
-    if (host === undefined || known.has(URL.parse(`http://${host}`)?.hostname)) {
-      return listener(request, response);
+    const { method, headers } = request;
+    const { host, accept } = headers;
+    if (host === undefined || known.has(findHostName(host))) return listener(request, response);
+    if (pageFor !== undefined && asksForPage(method, accept)) {
+      const { status, headers: pageHeaders, body } = renderPage(pageFor(host));
+      response.writeHead(status, pageHeaders).end(body);
+      return;
     }
     response.writeHead(403, REFUSAL).end("This server does not have the name in Host.\n");
   };

@@ -1,15 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { launch } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chromium, CHROMIUM_FLAGS } from "../support/chromium.ts";
 import { createPeople, type Running, startCli, whenReady } from "../support/cli.ts";
 import { useFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { waitForPort } from "../support/nginx.ts";
+import { authorizeUrl, register } from "../support/oauth.ts";
 import { connectNew, connectOld } from "../support/oauth-host.ts";
 import { findProgram } from "../support/programs.ts";
 import { type Certificate, certificateFor } from "../support/receiver.ts";
@@ -138,8 +141,81 @@ describe.each(Object.entries(PROXIES))("a server below a path of %s", (name, { a
         expect([path, response.status]).toEqual([path, 200]);
         expect(await response.text()).toContain(found);
       }
+      const catalog = await fetch(new URL("/.well-known/ai-catalog.json", base));
+      expect([name, catalog.status]).toEqual([name, 200]);
+      expect(await catalog.text()).toContain(`${base}/mcp/server-card`);
+      expect((await fetch(`${base}/mcp/server-card`)).status).toBe(200);
     },
   );
+
+  verifies("HS-02", "HS-04");
+  it.skipIf(program === undefined || chromium === undefined)(
+    "lets a browser sign in for a client with a long state, with the default buffers",
+    async () => {
+      const place = { url: base, resource: `${base}/mcp` };
+      const state = "s".repeat(3800);
+      const client = await register(place);
+      const asked = authorizeUrl(place, client, { state });
+      const browser = await launch({
+        executablePath: chromium ?? "",
+        args: [
+          ...CHROMIUM_FLAGS,
+          "--ignore-certificate-errors",
+          "--host-resolver-rules=MAP localhost 127.0.0.1",
+        ],
+      });
+      ends.push(() => browser.close());
+      const page = await browser.newPage();
+      const landed = Promise.withResolvers<string>();
+      const callback = createServer(({ url = "" }, response) => {
+        landed.resolve(url);
+        response.end("signed in");
+      });
+      callback.listen(33_418, "127.0.0.1");
+      ends.push(async () => {
+        callback.closeAllConnections();
+        callback.close();
+      });
+      await page.goto(asked);
+      await page.waitForSelector("#email");
+      await page.type("#email", LOGIN.email);
+      await page.type("#password", LOGIN.password);
+      await page.click('button[value="sign-in"]');
+      await page.waitForSelector('button[value="allow"]');
+      await page.click('button[value="allow"]');
+      const { searchParams } = new URL(await landed.promise, client.redirect);
+      expect(searchParams.get("state")).toBe(state);
+      expect(searchParams.get("code")).toMatch(/^[\w-]{20,}$/);
+    },
+  );
+
+  verifies("HS-03");
+  it.skipIf(program === undefined)("names no address that a client's headers name", async () => {
+    const headers = {
+      "X-Forwarded-Host": "evil.example",
+      "X-Forwarded-Proto": "http",
+      "X-Forwarded-Prefix": "/evil.example",
+      "X-Original-Url": "/evil.example",
+      Forwarded: "for=198.51.100.1;host=evil.example;proto=http",
+    };
+    const { origin } = new URL(base);
+    const place = { url: base, resource: `${base}/mcp` };
+    const asked = authorizeUrl(place, await register(place));
+    for (const url of [
+      `${base}/`,
+      `${base}/mcp/server-card`,
+      `${origin}/.well-known/oauth-authorization-server/receivables`,
+      `${origin}/.well-known/oauth-protected-resource/receivables/mcp`,
+      asked,
+    ]) {
+      const response = await fetch(url, { headers, redirect: "manual" });
+      const said = `${response.headers.get("location")} ${await response.text()}`;
+      expect([url, said]).toEqual([url, expect.not.stringContaining("evil.example")]);
+      expect([url, response.status]).toEqual([url, url === asked ? 303 : 200]);
+    }
+    const challenged = await fetch(`${base}/mcp`, { method: "POST", headers, body: "{}" });
+    expect(challenged.headers.get("www-authenticate")).toContain(`resource_metadata="${origin}/`);
+  });
 
   /** Returns the status of a request with exactly this path, which a URL would change. */
   const ask = async (path: string): Promise<number | undefined> => {

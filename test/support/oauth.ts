@@ -66,6 +66,8 @@ export type Options = Partial<
     | "companySettings"
     | "passwords"
     | "hosts"
+    | "storage"
+    | "log"
   >
 > & { port?: number; issuer?: string };
 

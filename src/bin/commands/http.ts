@@ -22,7 +22,7 @@ import type { Entrance } from "../compose/entrance.ts";
 import { openEntrance } from "../compose/http-gate.ts";
 import { withExportKey } from "../compose/export-key.ts";
 import type { Io } from "./io.ts";
-import { failedRequest } from "../../server/failures.ts";
+import { asksForPage, failedRequest, otherHostPage } from "../../server/failures.ts";
 import { openMetrics } from "../../server/metrics.ts";
 import { observe } from "../../server/observe.ts";
 import { createOwnRoutes, ownRouteOf, parsePath } from "../../server/own-routes.ts";
@@ -54,10 +54,6 @@ const SIGN_IN_ROUTE = "(sign-in)";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
-
-/** Whether a browser opens the endpoint: MCP clients accept JSON or event streams there. */
-const asksForPage = ({ method, headers: { accept = "" } }: IncomingMessage): boolean =>
-  method === "GET" && /\btext\/html\b/i.test(accept) && !/event-stream/i.test(accept);
 
 const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
 
@@ -127,12 +123,13 @@ const createListener = (
   { signIn, remote }: Pick<Entrance, "signIn"> & { remote: Remote | undefined },
 ): RequestListener => {
   const report = createReport(shared.log);
+  const forHosts = (listener: RequestListener) => onlyForHosts(hosts, listener, otherHostPage);
   const onMcp = observe(report, MCP_PATH, createMcpListener(server));
   const onSite = observe(report, SITE_ROUTE, site);
-  const onCard = observe(report, CARD_ROUTE, onlyForHosts(hosts, card));
-  const onSecret = observe(report, SECRETS_ROUTE, onlyForHosts(hosts, secrets.listener));
-  const onSaved = observe(report, SAVED_ROUTE, onlyForHosts(hosts, downloads));
-  const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, onlyForHosts(hosts, signIn.listener));
+  const onCard = observe(report, CARD_ROUTE, forHosts(card));
+  const onSecret = observe(report, SECRETS_ROUTE, forHosts(secrets.listener));
+  const onSaved = observe(report, SAVED_ROUTE, forHosts(downloads));
+  const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, forHosts(signIn.listener));
   const describe = async (request: Request) =>
     server.describe(request) ?? new Response(null, { status: 404 });
   const onDescription = observe(
@@ -145,7 +142,10 @@ const createListener = (
   return (request, response) => {
     const ofClient = (listener: RequestListener) =>
       withClientAddress(addressOf(request), () => listener(request, response));
-    if (isMcp(request)) return asksForPage(request) ? onSite(request, response) : ofClient(onMcp);
+    if (isMcp(request))
+      return asksForPage(request.method, request.headers.accept)
+        ? onSite(request, response)
+        : ofClient(onMcp);
     if (isCard(request)) return onCard(request, response);
     if (signIn?.isPath(parsePath(request))) return onSignIn?.(request, response);
     if (isSaved(request)) return ofClient(onSaved);

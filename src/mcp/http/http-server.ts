@@ -79,6 +79,7 @@ export const toHostName = (name: string): string =>
   name
     .replace(/^https?:\/\//i, "")
     .replace(/:\d+$/, "")
+    .replace(/\.$/, "")
     .toLowerCase();
 
 /** Counts the requests in a body, except for listen requests, which have a limit of their own. */

@@ -1,4 +1,6 @@
-import { hostHeaderValidationResponse } from "@modelcontextprotocol/server";
+import { findHostName } from "../../kit/network.ts";
+import { asksForPage, describeOtherHost, otherHostPage } from "../../pages/other-host.ts";
+import { createPageResponse } from "../../pages/page.ts";
 import type { MessageId } from "../message-ids.ts";
 import { toErrorMessage } from "../messages.ts";
 
@@ -33,9 +35,14 @@ export const createErrorResponse = (
 ): Response => Response.json(toErrorMessage({ id, code, message }), { status, headers });
 
 /** Returns the refusal of a request that calls the server by another name; undefined for the names in `hosts`. */
-export const refuseOtherHost = (request: Request, hosts: string[]): Response | undefined => {
-  if (hostHeaderValidationResponse(request, hosts) === undefined) return undefined;
-  const host = (request.headers.get("host") ?? "").slice(0, 200);
-  const names = "RECEIVABLES_HTTP_HOSTS adds names that are accepted.";
-  return createErrorResponse(403, `Invalid Host: ${host || "it is missing"}. ${names}`);
+export const refuseOtherHost = (
+  { method, headers }: Request,
+  hosts: readonly string[],
+): Response | undefined => {
+  const host = headers.get("host");
+  const name = findHostName(host);
+  if (name !== undefined && hosts.includes(name)) return undefined;
+  return asksForPage(method, headers.get("accept"))
+    ? createPageResponse(otherHostPage(host))
+    : createErrorResponse(403, describeOtherHost(host));
 };
