@@ -94,7 +94,7 @@ onEveryStore("a refresh", (at) => {
   });
 
   verifies("HS-02");
-  it("gets granted scopes only, whichever the client names", async () => {
+  it("gets granted scopes only, not others that the client names", async () => {
     const { resource } = oauth.running;
     const coded = await authorize({ ...oauth.running, resource: `${resource}/` }, oauth.ann);
     const { status, body } = await redeem(oauth.running, coded);

@@ -124,7 +124,7 @@ onEveryStore("the scope of the audit log", (at) => {
   });
 
   verifies("OP-01");
-  it("stops to grow when somebody guesses passwords", async () => {
+  it("stops to grow while passwords are guessed", async () => {
     const { email } = await at().person(TENANT, { roles: ["Viewer"] });
     at().clock.advance(HOUR);
     let statuses: number[] = [];

@@ -43,7 +43,7 @@ const statement = (parts: readonly Part[], amount = "300.00"): File => [
 
 const other: Part = { amount: "200.00", refs: "<EndToEndId>E2E-2</EndToEndId>", payer: "Bolt" };
 
-/** What shows that an advice is about the first payment of the entry. */
+/** Facts that show that an advice is about the first payment of the entry. */
 const SURE: readonly (readonly [name: string, batch: File, advice: File])[] = [
   [
     "the id that the payer gave",

@@ -173,7 +173,7 @@ describe.each(dialects)("a rotation of the master key ($name)", ({ create }) => 
   });
 
   verifies("RC-20");
-  it("seals the key of evidence anew, which signs on under the new master key alone", async () => {
+  it("seals the key of evidence again, which signs on under the new master key alone", async () => {
     const first = await begin();
     const kept = await signEvidenceHead(first, "acme");
     const second = await open(SECOND, FIRST);
@@ -192,7 +192,7 @@ describe.each(dialects)("a rotation of the master key ($name)", ({ create }) => 
     expect(checkEvidence(path, publicKey, [kept, next])).toBeNull();
   });
 
-  it("seals secrets, answers and sign-ins anew, and counts what no key opens", async () => {
+  it("seals secrets, answers and sign-ins again, and counts what no key opens", async () => {
     const first = await begin();
     const { webhooks, answers } = SEALED_COLUMNS;
     if (webhooks === undefined || answers === undefined) throw new Error("no such columns");

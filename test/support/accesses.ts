@@ -1,7 +1,7 @@
 import type { CompiledQuery } from "kysely";
 import type { Db } from "../../src/platform/store/port.ts";
 
-/** How a query reads a table: the condition on the index that finds its rows, and how many rows it reads. */
+/** A read of a table by a query: the condition on the index that finds its rows, and how many rows it reads. */
 export type Access = { table: string; columns: string; rows: number };
 
 /** A partition of payments has the rows of few tenants; in the test, of one. */

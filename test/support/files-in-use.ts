@@ -24,7 +24,7 @@ const ROWS = 12_000;
 
 const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** What the platform does with files: uploads, scans, downloads, snapshots, deletions and the sweep. */
+/** Uses of files by the platform: uploads, scans, downloads, snapshots, deletions and the sweep. */
 export const describeFilesInUse = (name: string, open: () => Promise<OpenedFiles>): void => {
   describe(`files of the platform ${name}`, () => {
     let opened: OpenedFiles;

@@ -62,7 +62,7 @@ export const withSteps = async (
   }
 };
 
-/** What takes steps of the schema back that cannot be made twice, the last step first. */
+/** Statements that take back steps of the schema that cannot be made twice, the last step first. */
 export const LAST_STEPS: Readonly<Record<string, readonly string[]>> = {
   "0038-former-balances": [
     "drop index documents_balance_recorded_at_balance_known_from_former_at",

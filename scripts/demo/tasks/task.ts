@@ -6,7 +6,7 @@ export const Result = z.record(z.string(), z.unknown());
 /** The structured result of a tool. */
 export type Result = z.infer<typeof Result>;
 
-/** Rows of cells, as they stand in results. */
+/** Rows of cells as results have them. */
 export type Figures = unknown[][];
 
 type ToolCall = readonly [tool: string, args: CallArguments];
