@@ -91,7 +91,10 @@ const splitsDocuments = ({ from, to, accountName, accountNumber, codes }: Condit
 export const isNarrow = (conditions: Conditions): boolean =>
   conditions.currencyCode !== undefined || splitsDocuments(conditions);
 
-/** No operator compares whole texts without letter case; what else these two find does no harm. */
+/**
+ * Selects the codes in any letter case. The filters have no operator for this, so these two also select longer codes,
+ * whose votes are counted under codes of their own.
+ */
 const toCodes = (codes: readonly string[]): Fields => ({
   and: [
     {

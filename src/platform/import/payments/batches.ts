@@ -240,9 +240,9 @@ const saveChanges = async (work: Work, journal: Journal): Promise<void> => {
 };
 
 /**
- * Connects batches with entries of their payments, in whatever order their messages come. A payment that a reference
- * shows to be stored is not stored again; the entries that have a reference of an undivided batch are its payments if
- * they add up to it, and doubtful as long as they do not.
+ * Connects batches with entries of their payments, in both orders. A payment is not stored again if a reference finds it
+ * in the store. Entries with the reference of an undivided batch are its payments if they add up to its amount. Until
+ * then they are doubtful.
  */
 export const connectBatches = async (
   tx: Db,
