@@ -4,6 +4,7 @@ import { describeMoney, isAdvice, shiftDay } from "../import/payments/joining.ts
 import { parsePaymentIds } from "../import/payments/entry-facts.ts";
 import {
   addUp,
+  BATCH_DAYS,
   collectParts,
   COMPLETE_DETAIL,
   findPart,
@@ -11,6 +12,7 @@ import {
   type Part,
 } from "../import/payments/parts.ts";
 import { clearDuplicate } from "../import/payments/distinct.ts";
+import { SETTLED } from "../import/payments/work.ts";
 import { matchRows } from "../services/payments/matching/match.ts";
 import { settlePayments } from "../services/payments/matching/settle.ts";
 import { findEntriesByAmount, findPartsOf, putEntries } from "../store/queries/payment-entries.ts";
@@ -18,9 +20,6 @@ import { readPaymentRows } from "../store/queries/payment-matching.ts";
 import { findRowsOfPayments, putPaymentRows, replacePayments } from "../store/queries/payments.ts";
 import type { Db } from "../store/port.ts";
 import type { PaymentEntryRow } from "../store/tables/schema.ts";
-
-/** A message about a payment of a batch can be some days from that of the batch. */
-const NEAR_DAYS = 5;
 
 /** Removes payments; their returns become those of another payment. */
 export type Remove = (removed: {
@@ -30,8 +29,6 @@ export type Remove = (removed: {
 }) => Promise<void>;
 
 type Settling = { tx: Db; now: string; remove: Remove };
-
-export const SETTLED = { doubt: null, doubt_of: null, doubt_payment_id: null } as const;
 
 const setAmount = async (
   { tx, now }: Settling,
@@ -96,8 +93,8 @@ const pairParts = async (tx: Db, batch: PaymentEntryRow, parts: readonly Part[])
   const found = await findEntriesByAmount(tx, batch.tenant_id, {
     currency: batch.currency,
     amounts: [...new Set(parts.map(({ amount }) => amount.toFixed()))],
-    from: shiftDay(batch.day, -NEAR_DAYS),
-    to: shiftDay(batch.day, NEAR_DAYS),
+    from: shiftDay(batch.day, -BATCH_DAYS),
+    to: shiftDay(batch.day, BATCH_DAYS),
   });
   const left = [...parts];
   const pairs: { part: Part; single: PaymentEntryRow }[] = [];

@@ -13,7 +13,7 @@ import {
 import { countDaysBetween, MIN_REFERENCE } from "./joining.ts";
 
 /** The entry of a batch and those of its payments can be dated some days apart. */
-const BATCH_DAYS = 5;
+export const BATCH_DAYS = 5;
 
 /**
  * The {@link EntryFacts.detail} of a batch whose payments are entries of their own: no other message about the batch as

@@ -42,10 +42,12 @@ export const change = ({ rows, before }: Work, after: PaymentEntryRow): void => 
 
 export const judge = ({ judged }: Work, one: Judged): void => void judged.set(one.facts.id, one);
 
+/** The columns of an entry without a doubt. */
+export const SETTLED = { doubt: null, doubt_of: null, doubt_payment_id: null } as const;
+
 /** Removes the doubt of a stored entry, and records of which batch it is. */
 export const settle = (work: Work, row: PaymentEntryRow, partOf: string | null): void => {
   if (row.doubt === "open") work.cleared.push(...parsePaymentIds(row));
-  const settled = { doubt: null, doubt_of: null, doubt_payment_id: null };
-  const open = row.doubt === "open" ? settled : {};
+  const open = row.doubt === "open" ? SETTLED : {};
   change(work, { ...row, ...open, part_of: partOf });
 };
