@@ -9,6 +9,7 @@ import {
   COMPLETE_DETAIL,
   findPart,
   isMoney,
+  isSmaller,
   type Part,
 } from "../import/payments/parts.ts";
 import { clearDuplicate } from "../import/payments/distinct.ts";
@@ -65,12 +66,12 @@ const divide = async (
 ): Promise<PaymentEntryRow> => {
   const { tenant_id: tenantId, amount, currency } = batch;
   const [paymentId = ""] = parsePaymentIds(batch);
-  const left = new Big(amount).minus(addUp(parts));
-  if (left.lt(0)) {
-    const known = describeMoney({ amount: addUp(parts).toFixed(), currency });
+  const known = { amount: addUp(parts).toFixed(), currency };
+  const left = new Big(amount).minus(known.amount);
+  if (isSmaller(batch, known)) {
     throw new Problem(
       "conflict",
-      `The batch is ${describeMoney(batch)}, and its payments would be ${known}: not all of them can be its parts. Settle one of them as different first.`,
+      `The batch is ${describeMoney(batch)}, and its payments would be ${describeMoney(known)}: not all of them can be its parts. Settle one of them as different first.`,
     );
   }
   const ids = parts.flatMap(parsePaymentIds);
@@ -81,6 +82,7 @@ const divide = async (
       ...SETTLED,
       payment_ids: JSON.stringify(ids),
       detail: COMPLETE_DETAIL,
+      waits: null,
     };
   }
   await clearDoubts(settling, tenantId, [paymentId]);

@@ -1,13 +1,6 @@
-import { findRowsOfPayments, type StoredPayment } from "../../store/queries/payments.ts";
+import { findRowsOfPayments } from "../../store/queries/payments.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
-import type { EntryPayment } from "../bank/entry.ts";
-import {
-  describePart,
-  type EntryFacts,
-  LEAST_DETAIL,
-  parsePaymentIds,
-  parseReferences,
-} from "./entry-facts.ts";
+import { type EntryFacts, parsePaymentIds } from "./entry-facts.ts";
 import {
   compareAdvice,
   describeDoubt,
@@ -18,75 +11,23 @@ import {
   namesReferenceOf,
 } from "./joining.ts";
 import type { Judged } from "./judged.ts";
-import { COMPLETE_DETAIL, isMoney, listOwn } from "./parts.ts";
+import {
+  type BatchPart,
+  COMPLETE_DETAIL,
+  describeParts,
+  describeStoredParts,
+  isMoney,
+} from "./parts.ts";
 import { change, isUndecided, judge, settle, type Work } from "./work.ts";
 
-/** A payment within an entry of several, as an advice about it is compared with it. */
-type AdvisedPart = {
-  batch: EntryFacts;
-  paymentId: string;
-  /** The payment as an entry of its own. */
-  facts: EntryFacts;
-  /** The place of the payment in the entry of its file; of a stored one, among those of its batch. */
-  place: number;
-};
-
 /** An advice and the payment that it is about, for sure or as a doubt. */
-type Advised<T> = { advice: T; part: AdvisedPart; isSure: boolean };
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
-/** Describes the payments of a new batch. */
-const describeParts = (
-  batch: EntryFacts,
-  payments: readonly EntryPayment[],
-  paymentIds: readonly string[],
-): AdvisedPart[] =>
-  payments.map(({ amount, references, remittances, cells }, place) => ({
-    batch,
-    paymentId: paymentIds[place] ?? "",
-    place,
-    facts: describePart(batch, {
-      amount,
-      references: listOwn(batch, references),
-      documents: remittances.map(({ cells: own }) => own["invoiceNumber"]),
-      payer: textOf(cells["payerName"]),
-      text: textOf(cells["remittanceText"]),
-      detail: LEAST_DETAIL + remittances.length,
-    }),
-  }));
-
-/** Describes the payments of a stored batch. Their rows have one reference each, the batch has the others of them all. */
-const describeStoredParts = (
-  batch: PaymentEntryRow,
-  paymentIds: readonly string[],
-  byPayment: ReadonlyMap<string, readonly StoredPayment[]>,
-): AdvisedPart[] => {
-  const named = [...byPayment.values()].map(([row]) => textOf(row?.["payment_reference"]));
-  const taken = new Set(listOwn(batch, named));
-  const others = listOwn(batch, parseReferences(batch).own).filter((text) => !taken.has(text));
-  return paymentIds.flatMap((paymentId, place) => {
-    const rows = byPayment.get(paymentId) ?? [];
-    const [first] = rows;
-    if (first === undefined) return [];
-    const numbers = rows.flatMap(({ invoice_number: number }) => number ?? []);
-    const facts = describePart(batch, {
-      amount: String(first["payment_amount"] ?? 0),
-      references: [...listOwn(batch, [textOf(first["payment_reference"])]), ...others],
-      documents: numbers,
-      payer: textOf(first["payer_name"]),
-      text: textOf(first["remittance_text"]),
-      detail: LEAST_DETAIL + numbers.length,
-    });
-    return [{ batch, paymentId, place, facts }];
-  });
-};
+type Advised<T> = { advice: T; part: BatchPart; isSure: boolean };
 
 const choose = (
   advice: EntryFacts,
-  free: readonly AdvisedPart[],
+  free: readonly BatchPart[],
   isSure: boolean,
-): AdvisedPart | undefined => {
+): BatchPart | undefined => {
   const like = free.flatMap((part) => {
     const likeness = compareAdvice(advice, part.facts);
     return likeness === undefined ? [] : [{ part, likeness }];
@@ -106,13 +47,13 @@ const choose = (
  */
 const pairAdvices = <T extends { facts: EntryFacts; isDoubtful: boolean }>(
   advices: readonly T[],
-  parts: readonly AdvisedPart[],
+  parts: readonly BatchPart[],
 ): Advised<T>[] => {
   const pairs: Advised<T>[] = [];
   const free = new Set(parts);
   const paired = new Set<T>();
   const byMoney = Map.groupBy(parts, ({ facts }) => `${facts.currency} ${facts.amount}`);
-  const pair = (isSure: boolean, isAllowed: (one: T, part: AdvisedPart) => boolean): void => {
+  const pair = (isSure: boolean, isAllowed: (one: T, part: BatchPart) => boolean): void => {
     for (const advice of advices) {
       if (paired.has(advice)) continue;
       const equal = byMoney.get(`${advice.facts.currency} ${advice.facts.amount}`) ?? [];
@@ -192,7 +133,7 @@ export const takeForAdvices = async (work: Work): Promise<void> => {
 const takeStoredAdvice = (
   work: Work,
   one: Judged,
-  { place, facts }: AdvisedPart,
+  { place, facts }: BatchPart,
   advice: PaymentEntryRow,
 ): void => {
   const { verdict } = one;
@@ -215,7 +156,7 @@ const takeStoredAdvice = (
 const doubtStoredAdvice = (
   work: Work,
   { facts, entry }: Judged,
-  { place, paymentId: like }: AdvisedPart,
+  { place, paymentId: like }: BatchPart,
   advice: PaymentEntryRow,
 ): void => {
   const [paymentId = ""] = parsePaymentIds(advice);

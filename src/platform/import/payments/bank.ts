@@ -20,13 +20,19 @@ import {
 import { findCandidates, type PartFacts } from "./candidates.ts";
 import { createJoiner, doubt, isReturn } from "./joining.ts";
 import type { BankPayment, Judged } from "./judged.ts";
-import { linkWaitingReturns, relinkReturns, saveReturns } from "./returns.ts";
+import {
+  linkReturns,
+  linkWaitingReturns,
+  relinkReturns,
+  type ReturnPart,
+  saveReturns,
+} from "./returns.ts";
 import { createRowCheck } from "./row.ts";
 import { connectBatches } from "./batches.ts";
 import { settleDistinct } from "./distinct.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
 import { type Moved, moveAdvices } from "./moving.ts";
-import { COMPLETE_DETAIL } from "./parts.ts";
+import { COMPLETE_DETAIL, describeParts } from "./parts.ts";
 import { createEqualEntries } from "./repeats.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
@@ -124,6 +130,10 @@ const bringsPayments = ({ facts, known, verdict }: Judged): boolean => {
   return verdict.as !== "joined" || facts.detail > verdict.root.detail;
 };
 
+/** Whether an entry has a payment that is no entry of its own. */
+const bringsOwn = ({ entry, verdict }: Judged): boolean =>
+  verdict.as !== "batch" || entry.payments.some((_, place) => !verdict.stored.has(place));
+
 const toWhole = ({ payments, entry, paymentIds, verdict, facts, known }: Judged): WholePayment[] =>
   payments.flatMap(({ payment, rows }) => {
     const place = entry.payments.indexOf(payment);
@@ -132,6 +142,16 @@ const toWhole = ({ payments, entry, paymentIds, verdict, facts, known }: Judged)
     const isDoubtful = verdict.as === "doubtful" && known === undefined;
     return [{ paymentId, rows, ...(isDoubtful ? { doubt: verdict.reason } : {}) }];
   });
+
+/** Describes the returns of an entry, each with its own references. */
+const describeReturns = ({ facts, entry, paymentIds }: Judged): ReturnPart[] => {
+  const [paymentId] = paymentIds;
+  if (paymentIds.length < 2) return paymentId === undefined ? [] : [{ paymentId, facts }];
+  return describeParts(facts, entry.payments, paymentIds).map((part) => ({
+    paymentId: part.paymentId,
+    facts: { ...part.facts, account: facts.account },
+  }));
+};
 
 type Found = { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] };
 
@@ -221,7 +241,8 @@ const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
     doubt_of: verdict.as === "doubtful" ? verdict.like : null,
     doubt_payment_id: verdict.as === "doubtful" ? verdict.paymentId : null,
     doubt: verdict.as === "doubtful" ? "open" : null,
-    waits: isReturn(facts) ? RETURN_WAITS.forPayment : null,
+    // A batch whose payments are all entries of their own has nothing that waits.
+    waits: isReturn(facts) && bringsOwn(judged) ? RETURN_WAITS.forPayment : null,
   };
 };
 
@@ -287,9 +308,15 @@ const writeEntries = async (
   );
   const returns = bringing.flatMap((one) => {
     const row = created.get(one.facts.id) ?? one.known;
-    return row === undefined || !isReturn(row) ? [] : [{ row, whole: toWhole(one) }];
+    if (row === undefined || !isReturn(row)) return [];
+    return [{ row, whole: toWhole(one), parts: describeReturns(one) }];
   });
   const taken = await saveReturns(tx, needs, returns, journal);
+  for (const { facts, verdict } of judged) {
+    const row = created.get(facts.id);
+    const isStored = verdict.as === "part" && !verdict.isRicher;
+    if (row !== undefined && isStored && isReturn(row)) await linkReturns(tx, needs, row, journal);
+  }
   for (const root of moved?.roots ?? []) await relinkReturns(tx, needs, root, journal);
   const fresh = credits.flatMap(({ facts }) => created.get(facts.id) ?? []);
   await linkWaitingReturns(tx, needs, fresh, journal);

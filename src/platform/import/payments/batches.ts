@@ -20,6 +20,7 @@ import {
   findSingle,
   isBeside,
   isMoney,
+  isSmaller,
   isUndivided,
   mayBePartOf,
   preferDay,
@@ -81,7 +82,13 @@ const divide = (
   for (const row of stored) settle(work, row, batch.id);
   settle(work, batch, null);
   const settled = work.rows.get(batch.id) ?? batch;
-  change(work, { ...settled, payment_ids: JSON.stringify(ids), detail: COMPLETE_DETAIL });
+  // What waited for the payments that a batch of returns takes back is each of its returns.
+  change(work, {
+    ...settled,
+    payment_ids: JSON.stringify(ids),
+    detail: COMPLETE_DETAIL,
+    waits: null,
+  });
 };
 
 /** Takes entries for the payments of stored batches that the bank did not divide. */
@@ -200,7 +207,7 @@ const findStoredSum = (work: Work): void => {
       const [paymentId = first.id] = parsePaymentIds(first);
       const verdict = doubt(first.id, paymentId, { of: facts, like: first });
       judge(work, { ...one, verdict });
-      if (sum.gt(facts.amount)) continue;
+      if (isSmaller(facts, { amount: sum.toFixed() })) continue;
       for (const row of singles) change(work, { ...row, part_of: facts.id });
     }
   }

@@ -245,7 +245,7 @@ export const describeDoubt = (paymentId: string, amounts?: Amounts): string => {
   const text = `${DUPLICATE}${paymentId}`;
   if (amounts === undefined || amounts.of.amount === amounts.like.amount) return text;
   const { of, like } = amounts;
-  return new Big(of.amount).lt(like.amount)
+  return new Big(of.amount).abs().lt(new Big(like.amount).abs())
     ? `${text}: these ${describeMoney(of)} may be a part of its ${describeMoney(like)}`
     : `${text}: its ${describeMoney(like)} may be a part of these ${describeMoney(of)}`;
 };

@@ -3,14 +3,16 @@ import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { StoredPayment } from "../../store/queries/payments.ts";
 import type { EntryPayment } from "../bank/entry.ts";
 import {
+  describePart,
   type EntryFacts,
+  LEAST_DETAIL,
   MOST_REFERENCES,
   normalizeText,
   parsePaymentIds,
   parseReferences,
   toBankReference,
 } from "./entry-facts.ts";
-import { countDaysBetween, MIN_REFERENCE } from "./joining.ts";
+import { countDaysBetween, isReturn, MIN_REFERENCE } from "./joining.ts";
 
 /** The entry of a batch and those of its payments can be dated some days apart. */
 export const BATCH_DAYS = 5;
@@ -40,14 +42,19 @@ export const collectParts = (rows: readonly StoredPayment[]): Part[] =>
     lines: own.filter(({ invoice_number: number }) => number !== null).length,
   }));
 
-/** Whether two entries are credits of one account, in one currency and near one day. */
+/** Whether two entries are both credits or both returns of one account, in one currency and near one day. */
 export const isBeside = (one: EntryFacts, other: EntryFacts): boolean =>
   one.account !== null &&
   one.account === other.account &&
   one.currency === other.currency &&
   countDaysBetween(one.day, other.day) <= BATCH_DAYS &&
-  new Big(one.amount).gt(0) &&
-  new Big(other.amount).gt(0);
+  isReturn(one) === isReturn(other);
+
+type Amount = Pick<EntryFacts, "amount">;
+
+/** Whether an entry is about less money than another one, of credits or of returns. */
+export const isSmaller = (one: Amount, other: Amount): boolean =>
+  new Big(one.amount).abs().lt(new Big(other.amount).abs());
 
 /** References of payments of a batch, without those of the batch itself, which all of them share. */
 export const listOwn = (batch: EntryFacts, references: readonly string[]): string[] =>
@@ -56,6 +63,64 @@ export const listOwn = (batch: EntryFacts, references: readonly string[]): strin
     const stored = toBankReference(batch.account, text);
     return stored !== batch.bank_reference && stored !== batch.batch_reference;
   });
+
+/** A payment within an entry of several, as other entries are compared with it. */
+export type BatchPart = {
+  batch: EntryFacts;
+  paymentId: string;
+  /** The payment as an entry of its own. */
+  facts: EntryFacts;
+  /** The place of the payment in the entry of its file; of a stored one, among those of its batch. */
+  place: number;
+};
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Describes the payments of a new batch. */
+export const describeParts = (
+  batch: EntryFacts,
+  payments: readonly EntryPayment[],
+  paymentIds: readonly string[],
+): BatchPart[] =>
+  payments.map(({ amount, references, remittances, cells }, place) => ({
+    batch,
+    paymentId: paymentIds[place] ?? "",
+    place,
+    facts: describePart(batch, {
+      amount,
+      references: listOwn(batch, references),
+      documents: remittances.map(({ cells: own }) => own["invoiceNumber"]),
+      payer: textOf(cells["payerName"]),
+      text: textOf(cells["remittanceText"]),
+      detail: LEAST_DETAIL + remittances.length,
+    }),
+  }));
+
+/** Describes the payments of a stored batch. Their rows have one reference each, the batch has the others of them all. */
+export const describeStoredParts = (
+  batch: PaymentEntryRow,
+  paymentIds: readonly string[],
+  byPayment: ReadonlyMap<string, readonly StoredPayment[]>,
+): BatchPart[] => {
+  const named = [...byPayment.values()].map(([row]) => textOf(row?.["payment_reference"]));
+  const taken = new Set(listOwn(batch, named));
+  const others = listOwn(batch, parseReferences(batch).own).filter((text) => !taken.has(text));
+  return paymentIds.flatMap((paymentId, place) => {
+    const rows = byPayment.get(paymentId) ?? [];
+    const [first] = rows;
+    if (first === undefined) return [];
+    const numbers = rows.flatMap(({ invoice_number: number }) => number ?? []);
+    const facts = describePart(batch, {
+      amount: String(first["payment_amount"] ?? 0),
+      references: [...listOwn(batch, [textOf(first["payment_reference"])]), ...others],
+      documents: numbers,
+      payer: textOf(first["payer_name"]),
+      text: textOf(first["remittance_text"]),
+      detail: LEAST_DETAIL + numbers.length,
+    });
+    return [{ batch, paymentId, place, facts }];
+  });
+};
 
 /** Whether a reference of the bank decides, or on one day another one. */
 const shareReference = (
@@ -173,7 +238,7 @@ const namesBatch = (single: EntryFacts, batch: EntryFacts): boolean =>
   isBeside(single, batch) &&
   single.message !== batch.message &&
   (single.kind !== batch.kind || isOfOneKind(single, batch)) &&
-  new Big(single.amount).lt(batch.amount) &&
+  isSmaller(single, batch) &&
   isNamed(single, batch);
 
 /** Keeps the entries of the day of a batch, if there are some. */
@@ -194,5 +259,5 @@ export const isUndivided = (row: PaymentEntryRow): boolean =>
   row.detail < COMPLETE_DETAIL &&
   parsePaymentIds(row).length === 1;
 
-export const addUp = (entries: readonly Pick<EntryFacts, "amount">[]): Big =>
+export const addUp = (entries: readonly Amount[]): Big =>
   entries.reduce((sum, { amount }) => sum.plus(amount), new Big(0));

@@ -8,7 +8,7 @@ import {
   RETURN_WAITS,
 } from "../../store/queries/payment-entries.ts";
 import { readReturnsOf } from "../../store/queries/payment-matching.ts";
-import { findRowsOfPayments } from "../../store/queries/payments.ts";
+import { findRowsOfPayments, type StoredPayment } from "../../store/queries/payments.ts";
 import { settleReturn } from "../../services/payments/matching/settle.ts";
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
@@ -21,6 +21,7 @@ import {
   toBankReference,
 } from "./entry-facts.ts";
 import { shiftDay } from "./joining.ts";
+import { describeStoredParts } from "./parts.ts";
 import { savePayments, type SaveNeeds, type WholePayment } from "./save.ts";
 
 /** Banks return items within this time; later ones are found by a reference of the bank alone. */
@@ -108,7 +109,7 @@ const findReturned = async (tx: Db, tenantId: string, back: Return): Promise<Fou
   return chooseReturned(back, [...byReference, ...byAmount]);
 };
 
-/** Returns the payment of an entry that a return names, else its first one. */
+/** Returns the payment of an entry that a return names, else one of its amount, else the first one. */
 const choosePaymentId = async (
   tx: Db,
   { tenantId, source }: SaveNeeds,
@@ -121,16 +122,40 @@ const choosePaymentId = async (
   if (ids.length < 2) return ids[0];
   const references = new Set(parseReferences(back).all);
   const rows = await findRowsOfPayments(tx, tenantId, source, ids);
-  const named = rows.find(({ payment_reference: text }) =>
-    references.has(normalizeText(String(text ?? ""))),
-  );
+  const named =
+    rows.find(({ payment_reference: text }) => references.has(normalizeText(String(text ?? "")))) ??
+    rows.find(({ payment_amount: amount }) =>
+      new Big(String(amount ?? 0)).eq(new Big(back.amount).abs()),
+    );
   return named === undefined ? ids[0] : String(named["payment_id"]);
+};
+
+/** A return with its id as a payment; an entry of several has one for each. */
+export type ReturnPart = { paymentId: string; facts: Return };
+
+/** The payments that the returns of an entry take back, by the returns' ids. */
+type Links = Map<string, { paymentId: string; isNamed: boolean }>;
+
+/** Finds the payments that the returns of an entry take back, each by its own references and amount. */
+const findLinks = async (
+  tx: Db,
+  needs: SaveNeeds,
+  parts: readonly ReturnPart[],
+): Promise<Links> => {
+  const links: Links = new Map();
+  for (const { paymentId: id, facts } of parts) {
+    const found = await findReturned(tx, needs.tenantId, facts);
+    if (found === undefined) continue;
+    const paymentId = await choosePaymentId(tx, needs, facts, found.entry);
+    if (paymentId !== undefined) links.set(id, { paymentId, isNamed: found.isNamed });
+  }
+  return links;
 };
 
 /** A return that was found without a reference waits for a payment of which it has one. */
 const setLinked = (
   before: PaymentEntryRow,
-  { isNamed }: Pick<Found, "isNamed">,
+  isNamed: boolean,
   journal: Journal,
 ): PaymentEntryRow => {
   const after = { ...before, waits: isNamed ? null : RETURN_WAITS.forReference };
@@ -138,61 +163,82 @@ const setLinked = (
   return after;
 };
 
+const areAllNamed = (links: Links): boolean => [...links.values()].every(({ isNamed }) => isNamed);
+
+/** The returns of an entry that are to be saved; `parts` are all of the entry's returns. */
+export type EntryReturns = {
+  row: PaymentEntryRow;
+  whole: readonly WholePayment[];
+  parts: readonly ReturnPart[];
+};
+
 /** Saves the returns of a journal, after its payments. A return whose payment is not known yet waits for it. */
 export const saveReturns = async (
   tx: Db,
   needs: SaveNeeds,
-  returns: readonly { row: PaymentEntryRow; whole: readonly WholePayment[] }[],
+  returns: readonly EntryReturns[],
   journal: Journal,
 ): Promise<Set<string>> => {
   const saved: WholePayment[] = [];
   const linked: PaymentEntryRow[] = [];
-  for (const { row, whole } of returns) {
-    const found =
-      row.waits === RETURN_WAITS.forPayment
-        ? await findReturned(tx, needs.tenantId, row)
-        : undefined;
-    const paymentId =
-      found === undefined ? undefined : await choosePaymentId(tx, needs, row, found.entry);
-    if (found === undefined || paymentId === undefined) saved.push(...whole);
-    else {
-      linked.push(setLinked(row, found, journal));
-      saved.push(...whole.map((one) => ({ ...one, returnedPaymentId: paymentId })));
+  for (const { row, whole, parts } of returns) {
+    const own = new Set(whole.map(({ paymentId }) => paymentId));
+    const isWaiting = row.waits === RETURN_WAITS.forPayment;
+    const sought = isWaiting ? parts.filter(({ paymentId }) => own.has(paymentId)) : [];
+    const links = await findLinks(tx, needs, sought);
+    for (const one of whole) {
+      const link = links.get(one.paymentId);
+      saved.push(link === undefined ? one : { ...one, returnedPaymentId: link.paymentId });
+    }
+    if (isWaiting && links.size === own.size) {
+      linked.push(setLinked(row, areAllNamed(links), journal));
     }
   }
   await putEntries(tx, linked);
   return savePayments(tx, needs, saved, journal);
 };
 
-const readReturnedIds = async (
-  tx: Db,
-  { tenantId, source }: SaveNeeds,
+/** Describes the returns of a stored entry. Those of an entry of several have the references of their rows. */
+const describeStored = (
   back: PaymentEntryRow,
-): Promise<Set<unknown>> => {
-  const rows = await findRowsOfPayments(tx, tenantId, source, parsePaymentIds(back));
-  return new Set(rows.flatMap(({ returned_payment_id: id }) => id ?? []));
+  byPayment: ReadonlyMap<string, readonly StoredPayment[]>,
+): ReturnPart[] => {
+  const ids = parsePaymentIds(back);
+  const [paymentId] = ids;
+  if (ids.length < 2) return paymentId === undefined ? [] : [{ paymentId, facts: back }];
+  const parts = describeStoredParts({ ...back, reference_list: "[]" }, ids, byPayment);
+  return parts.map((part) => ({
+    paymentId: part.paymentId,
+    facts: { ...part.facts, account: back.account },
+  }));
 };
 
-const linkToFresh = async (
+/** Finds the payments that the returns of a stored entry take back. */
+export const linkReturns = async (
   tx: Db,
   needs: SaveNeeds,
   back: PaymentEntryRow,
   journal: Journal,
 ): Promise<void> => {
-  const { tenantId, now } = needs;
-  const found = await findReturned(tx, tenantId, back);
-  const paymentId =
-    found === undefined ? undefined : await choosePaymentId(tx, needs, back, found.entry);
-  if (found === undefined || paymentId === undefined) return;
-  const former = await readReturnedIds(tx, needs, back);
-  // A payment that was found before gives way only to one that the return names.
-  if (former.size > 0 && !found.isNamed) return;
-  if (!former.has(paymentId) || former.size > 1) {
-    for (const returnPaymentId of parsePaymentIds(back)) {
+  const { tenantId, source, now } = needs;
+  const rows = await findRowsOfPayments(tx, tenantId, source, parsePaymentIds(back));
+  const byPayment = Map.groupBy(rows, ({ payment_id: id }) => String(id));
+  const parts = describeStored(back, byPayment);
+  const links = await findLinks(tx, needs, parts);
+  let isEachLinked = links.size === parts.length && parts.length > 0;
+  for (const [returnPaymentId, { paymentId, isNamed }] of links) {
+    const own = byPayment.get(returnPaymentId) ?? [];
+    const former = new Set(own.flatMap(({ returned_payment_id: id }) => id ?? []));
+    // A payment that was found before gives way only to one that the return names.
+    if (former.size > 0 && !isNamed) {
+      isEachLinked = false;
+      continue;
+    }
+    if (!former.has(paymentId) || former.size > 1) {
       await settleReturn(tx, { tenantId, now }, { returnPaymentId, paymentId });
     }
   }
-  await putEntries(tx, [setLinked(back, found, journal)]);
+  if (isEachLinked) await putEntries(tx, [setLinked(back, areAllNamed(links), journal)]);
 };
 
 /** Links returns that came before their payments to those of new entries. */
@@ -207,7 +253,7 @@ export const linkWaitingReturns = async (
     const isConcerned = fresh.some(
       (entry) => isCandidate(back, entry) && (countShared(back, entry) > 0 || isAlike(back, entry)),
     );
-    if (isConcerned) await linkToFresh(tx, needs, back, journal);
+    if (isConcerned) await linkReturns(tx, needs, back, journal);
   }
 };
 
@@ -230,6 +276,6 @@ export const relinkReturns = async (
   });
   for (const back of backs) {
     if (parsePaymentIds(back).some((id) => ids.has(id)))
-      await linkToFresh(tx, needs, back, journal);
+      await linkReturns(tx, needs, back, journal);
   }
 };

@@ -2,7 +2,7 @@ import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Doubt } from "../target.ts";
 import { parsePaymentIds } from "./entry-facts.ts";
-import { isAdvice, isReturn } from "./joining.ts";
+import { isAdvice } from "./joining.ts";
 import type { Judged } from "./judged.ts";
 import type { SaveNeeds } from "./save.ts";
 
@@ -30,7 +30,7 @@ export const isUndecided = ({ known, repeats, verdict }: Judged): boolean =>
   (verdict.as === "new" || verdict.as === "doubtful");
 
 const isOpen = (one: Judged): boolean =>
-  isUndecided(one) && one.facts.account !== null && !isAdvice(one.facts) && !isReturn(one.facts);
+  isUndecided(one) && one.facts.account !== null && !isAdvice(one.facts);
 
 export const listOpen = ({ judged }: Work): Judged[] => [...judged.values()].filter(isOpen);
 
