@@ -4,29 +4,16 @@ import { randomId } from "../../src/kit/ids.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { listDoubts, settleDoubt } from "../../src/platform/admin/doubts.ts";
 import { undoImport } from "../../src/platform/admin/imports.ts";
-import type { Format } from "../../src/platform/import/formats.ts";
-import { bai2, camtEntry, camtStatement, edi820 } from "../support/bank-files.ts";
+import {
+  advise,
+  type BankFile as File,
+  bai2,
+  camtEntry,
+  camtStatement,
+} from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-
-type File = readonly [text: string, format: Format];
-
-/** An advice of one payment with one document. */
-const advise = ({
-  amount = "100.00",
-  trace = "TRACE-77",
-  payer = "ACME TOOLS",
-  day = "20260330",
-  control = "000000042",
-} = {}): File => [
-  edi820(["CUR*PR*EUR", `N1*PR*${payer}`, `RMR*IV*INV-7**${amount}`])
-    .replace("*1500.75*", `*${amount}*`)
-    .replace("*20260228~", `*${day}~`)
-    .replace("TRN*1*TRACE-77*", `TRN*1*${trace}*`)
-    .replaceAll("000000042", control),
-  "edi820",
-];
 
 type Part = { amount: string; refs?: string; payer?: string; text?: string };
 

@@ -44,8 +44,7 @@ const collected = withId(
 /** The references of the returned debit: the payer's, and that of the bank at its first booking. */
 const REFERENCES: Readonly<Record<string, (name: string) => string>> = {
   "the payer's": (name) => `<EndToEndId>E2E-${name}</EndToEndId>`,
-  "the bank's": (name) =>
-    `<AcctSvcrRef>O${name}</AcctSvcrRef><EndToEndId>E2E-${name}</EndToEndId>`,
+  "the bank's": (name) => `<AcctSvcrRef>O${name}</AcctSvcrRef><EndToEndId>E2E-${name}</EndToEndId>`,
 };
 
 const back = (refs: string, { amount }: Debit): string =>

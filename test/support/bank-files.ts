@@ -1,4 +1,5 @@
 /** Files of banks as small as can be, in the form that each has. */
+import type { Format } from "../../src/platform/import/formats.ts";
 
 type Credit = {
   type?: string;
@@ -87,6 +88,25 @@ export const edi820 = (
     "GE*1*1",
     `IEA*1*000000042${terminator}`,
   ].join(terminator);
+
+/** A file with the format in which it is imported. */
+export type BankFile = readonly [text: string, format: Format];
+
+/** An 820 in EUR of one payment with one document. */
+export const advise = ({
+  amount = "100.00",
+  trace = "TRACE-77",
+  payer = "ACME TOOLS",
+  day = "20260330",
+  control = "000000042",
+} = {}): BankFile => [
+  edi820(["CUR*PR*EUR", `N1*PR*${payer}`, `RMR*IV*INV-7**${amount}`])
+    .replace("*1500.75*", `*${amount}*`)
+    .replace("*20260228~", `*${day}~`)
+    .replace("TRN*1*TRACE-77*", `TRN*1*${trace}*`)
+    .replaceAll("000000042", control),
+  "edi820",
+];
 
 export const entry = (parts: {
   amount?: string;

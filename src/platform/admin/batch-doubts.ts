@@ -1,7 +1,7 @@
 import Big from "big.js";
 import { Problem } from "../../contract/errors.ts";
-import { describeMoney, isAdvice, shiftDay } from "../import/payments/joining.ts";
-import { parsePaymentIds } from "../import/payments/entry-facts.ts";
+import { describeMoney, shiftDay } from "../import/payments/joining.ts";
+import { isAdvice, parsePaymentIds } from "../import/payments/entry-facts.ts";
 import {
   addUp,
   BATCH_DAYS,

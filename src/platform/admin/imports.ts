@@ -109,15 +109,21 @@ const isChangedSince = ({ after }: ImportChangeRow, current: StoredRecord | unde
   after === REMOVED ? current !== undefined : current === undefined || stampRow(current) !== after;
 
 /** Finds payments of which a row has changed since: their other rows stay, too. */
-const findChangedPayments = async (db: Db, row: ImportRow): Promise<ReadonlySet<string>> => {
-  const { tenant_id: tenantId, id } = row;
+const findChangedPayments = async (
+  db: Db,
+  { tenant_id: tenantId, id }: ImportRow,
+): Promise<ReadonlySet<string>> => {
   const found = new Set<string>();
+  /** The rows that the import changed again later: only its last change tells whether they have changed since. */
+  const later = new Set<string>();
   let below = Number.MAX_SAFE_INTEGER;
   while (below > 0) {
     const changes = await readChangesBackwards(db, tenantId, id, below, BATCH);
     for (const change of changes) {
       const { table_name: table, record_key: key } = change;
-      if (PAYMENT_COLUMNS[table] === undefined) continue;
+      const row = `${table} ${key}`;
+      if (PAYMENT_COLUMNS[table] === undefined || later.has(row)) continue;
+      if (change.before !== null) later.add(row);
       const current = await readRecord(db, { table, tenantId, key });
       if (!isChangedSince(change, current)) continue;
       const paymentId = readPaymentId(table, current ?? parseBefore(change));

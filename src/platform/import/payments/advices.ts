@@ -1,11 +1,10 @@
 import { findRowsOfPayments } from "../../store/queries/payments.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
-import { type EntryFacts, parsePaymentIds } from "./entry-facts.ts";
+import { type EntryFacts, isAdvice, parsePaymentIds } from "./entry-facts.ts";
 import {
   compareAdvice,
   describeDoubt,
   doubt,
-  isAdvice,
   isPayerNamed,
   isReturn,
   namesReferenceOf,
@@ -18,7 +17,7 @@ import {
   describeStoredParts,
   isMoney,
 } from "./parts.ts";
-import { change, isUndecided, judge, settle, type Work } from "./work.ts";
+import { change, isUndecided, judge, listOpenAdvices, settle, type Work } from "./work.ts";
 
 /** An advice and the payment that it is about, for sure or as a doubt. */
 type Advised<T> = { advice: T; part: BatchPart; isSure: boolean };
@@ -90,9 +89,11 @@ const listAdvised = ({ rows, judged }: Work): Set<string> => {
 /** Takes advices for payments of stored batches; one that may be about such a payment is doubtful. */
 export const takeForAdvices = async (work: Work): Promise<void> => {
   const { tx, rows } = work;
-  const advices = [...work.judged.values()]
-    .filter((one) => isUndecided(one) && isAdvice(one.facts) && !isReturn(one.facts))
-    .map((one) => ({ one, facts: one.facts, isDoubtful: one.verdict.as === "doubtful" }));
+  const advices = listOpenAdvices(work).map((one) => ({
+    one,
+    facts: one.facts,
+    isDoubtful: one.verdict.as === "doubtful",
+  }));
   if (advices.length === 0) return;
   const batches = [...rows.values()].filter(
     (row) =>

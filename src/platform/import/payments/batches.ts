@@ -7,8 +7,8 @@ import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Journal } from "../target.ts";
 import { findStoredAdvices, takeForAdvices } from "./advices.ts";
 import { addDuplicate, clearDuplicate, reportSettled } from "./distinct.ts";
-import { LEAST_DETAIL, parsePaymentIds } from "./entry-facts.ts";
-import { doubt, isAdvice } from "./joining.ts";
+import { isAdvice, LEAST_DETAIL, parsePaymentIds } from "./entry-facts.ts";
+import { doubt } from "./joining.ts";
 import type { Judged } from "./judged.ts";
 import {
   addUp,
@@ -26,7 +26,7 @@ import {
   preferDay,
 } from "./parts.ts";
 import type { SaveNeeds } from "./save.ts";
-import { change, type Found, judge, listOpen, settle, type Work } from "./work.ts";
+import { change, type Found, judge, listOpen, listOpenAdvices, settle, type Work } from "./work.ts";
 
 /** Takes entries for payments of stored batches: one to one, by amount and reference. */
 const takeForParts = async (work: Work): Promise<void> => {
@@ -99,7 +99,7 @@ const takeForUndivided = async (work: Work): Promise<void> => {
   if (batches.length === 0) return;
   const groups = new Map<string, Judged[]>();
   const findNamed = createBatchSearch(batches);
-  for (const one of listOpen(work)) {
+  for (const one of [...listOpen(work), ...listOpenAdvices(work)]) {
     const [batch] = preferDay(findNamed(one.facts), one.facts.day);
     if (batch !== undefined) groups.set(batch.id, [...(groups.get(batch.id) ?? []), one]);
   }
@@ -121,8 +121,7 @@ const takeForUndivided = async (work: Work): Promise<void> => {
 };
 
 /** Whether a stored entry has a payment that is of no batch yet. */
-const isFree = (row: PaymentEntryRow): boolean =>
-  isMoney(row) && row.part_of === null && !isAdvice(row);
+const isFree = (row: PaymentEntryRow): boolean => isMoney(row) && row.part_of === null;
 
 /** The entries of other files that {@link isFree}. */
 const listFree = ({ rows, own }: Work): PaymentEntryRow[] =>
@@ -151,7 +150,8 @@ const doubtPart = (work: Work, one: Judged, batch: PaymentEntryRow): void => {
 const findStoredParts = (work: Work): void => {
   const batches = listOpen(work).filter(({ entry }) => entry.payments.length > 1);
   if (batches.length === 0) return;
-  const free = [...listFree(work), ...listJoinedToAdvices(work)].filter(
+  const own = listFree(work).filter((row) => !isAdvice(row));
+  const free = [...own, ...listJoinedToAdvices(work)].filter(
     (row) => parsePaymentIds(holderOf(work, row)).length === 1,
   );
   const byAccount = Map.groupBy(free, ({ account, currency }) => `${account} ${currency}`);
@@ -186,16 +186,31 @@ const findStoredParts = (work: Work): void => {
   }
 };
 
+/** Returns a function that tells whether a message has an entry for the payment of an advice. */
+const createAnswers = ({ rows, judged }: Work) => {
+  const answers = new Set([
+    ...[...rows.values()].map(({ joined_to: root, message }) => `${root} ${message}`),
+    ...[...judged.values()].flatMap(({ verdict, facts: { message } }) =>
+      verdict.as === "joined" ? [`${verdict.root.id} ${message}`] : [],
+    ),
+  ]);
+  return (advice: PaymentEntryRow, message: string) => answers.has(`${advice.id} ${message}`);
+};
+
 /** Finds the entries that are about payments of new batches that the bank did not divide. */
 const findStoredSum = (work: Work): void => {
   const free = listFree(work);
   if (free.length === 0) return;
+  const isAnswered = createAnswers(work);
   const findSingles = createSingleSearch(free);
   for (const one of listOpen(work)) {
     const { facts, entry } = one;
     if (entry.payments.length !== 1) continue;
-    const named = findSingles(facts).filter(({ id }) => work.rows.get(id)?.part_of === null);
-    const singles = preferDay(named, facts.day);
+    const named = findSingles(facts).filter(
+      (row) => work.rows.get(row.id)?.part_of === null && !isAnswered(row, facts.message),
+    );
+    const sameDay = preferDay(named, facts.day);
+    const singles = addUp(named).eq(facts.amount) ? named : sameDay;
     const [first] = singles;
     if (first === undefined) continue;
     const sum = addUp(singles);

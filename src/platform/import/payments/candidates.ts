@@ -4,11 +4,13 @@ import {
   findEntriesByBatch,
   findEntriesByReference,
   findEntries,
+  hasAdvices,
+  listAccountsOfEntries,
 } from "../../store/queries/payment-entries.ts";
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
-import type { EntryFacts } from "./entry-facts.ts";
-import { ADVICE_DAYS, isAdvice, shiftDay } from "./joining.ts";
+import { type EntryFacts, isAdvice, parseReferences } from "./entry-facts.ts";
+import { ADVICE_DAYS, shiftDay } from "./joining.ts";
 
 /** Stored batches that entries can be payments of, and stored payments of batches among the entries. */
 const findBatchesOf = async (
@@ -17,22 +19,54 @@ const findBatchesOf = async (
   entries: readonly EntryFacts[],
 ): Promise<PaymentEntryRow[]> => {
   const accounts = entries.flatMap(({ account }) => account ?? []);
-  const hasAdvices = entries.some(isAdvice);
-  if (accounts.length === 0 && !hasAdvices) return [];
+  const withAdvices = entries.some(isAdvice);
+  if (accounts.length === 0 && !withAdvices) return [];
   const days = entries.map(({ day }) => day).toSorted();
   const near = {
     // An advice names an account at another bank.
-    accounts: hasAdvices ? undefined : [...new Set(accounts)],
+    accounts: withAdvices ? undefined : [...new Set(accounts)],
     from: shiftDay(days[0] ?? "", -ADVICE_DAYS),
     to: shiftDay(days.at(-1) ?? "", ADVICE_DAYS),
   };
-  const references = entries.flatMap(({ batch_reference: own }) => own ?? []);
+  const references = entries.flatMap((entry) =>
+    isAdvice(entry) ? [] : (entry.batch_reference ?? []),
+  );
   return [
     ...(await findBatches(tx, tenantId, near)),
     ...(references.length === 0
       ? []
       : await findEntriesByBatch(tx, tenantId, [...new Set(references)])),
   ];
+};
+
+/**
+ * Finds the stored entries that have the reference of an advice, at any account, and the stored advices that have one of
+ * the entries: each can be about a batch that the bank did not divide.
+ */
+const findAdvised = async (
+  tx: Db,
+  tenantId: string,
+  entries: readonly EntryFacts[],
+): Promise<PaymentEntryRow[]> => {
+  const [advices, others] = [entries.filter(isAdvice), entries.filter((one) => !isAdvice(one))];
+  const found: PaymentEntryRow[] = [];
+  const keys = advices.flatMap(({ batch_reference: key }) => key ?? []);
+  if (keys.length > 0) {
+    const accounts = await listAccountsOfEntries(tx, tenantId);
+    const references = accounts.flatMap((account) => keys.map((key) => `${account}${key}`));
+    found.push(
+      ...(await findEntriesByReference(tx, tenantId, references)),
+      ...(await findEntriesByBatch(tx, tenantId, references)),
+    );
+  }
+  if (others.length > 0 && (await hasAdvices(tx, tenantId))) {
+    const named = others.flatMap((one) => [
+      ...parseReferences(one).own.map((text) => `:${text}`),
+      ...[one.batch_reference].flatMap((key) => key?.slice(key.indexOf(":")) ?? []),
+    ]);
+    found.push(...(await findEntriesByBatch(tx, tenantId, [...new Set(named)])));
+  }
+  return found;
 };
 
 /** What a payment within an entry of several can be stored as: an entry of its own. */
@@ -69,6 +103,7 @@ export const findCandidates = async (
     for (const row of await findEntriesByAmount(tx, tenantId, range)) found.set(row.id, row);
   }
   for (const row of await findBatchesOf(tx, tenantId, entries)) found.set(row.id, row);
+  for (const row of await findAdvised(tx, tenantId, entries)) found.set(row.id, row);
   const roots = [...found.values()].flatMap(({ joined_to: root }) => root ?? []);
   for (const row of await findEntries(tx, tenantId, [...new Set(roots)])) found.set(row.id, row);
   return [...found.values()];

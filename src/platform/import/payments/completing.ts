@@ -7,7 +7,7 @@ import { TABLES } from "../../store/queries/payments/columns.ts";
 import type { Db } from "../../store/port.ts";
 import type { Journal } from "../target.ts";
 import type { Judged } from "./judged.ts";
-import { parsePaymentIds } from "./entry-facts.ts";
+import { isAdvice, parsePaymentIds } from "./entry-facts.ts";
 import type { SaveNeeds, WholePayment } from "./save.ts";
 
 /** Returns the facts of a deposit that a remittance advice about its payment does not have. */
@@ -16,16 +16,14 @@ const readDepositFacts = ({ entry, payments }: Judged): Record<string, unknown> 
   return { depositDate: entry.day, ...(last4 === undefined ? {} : { bankAccountLast4: last4 }) };
 };
 
-const isAdvice = (kind: string): boolean => kind === "edi820";
-
 /** Adds the day of the deposit to an advice that replaces the payment of a bank message. */
 export const addDepositDay = (
   { verdict, facts }: Judged,
   whole: WholePayment[],
 ): WholePayment[] => {
-  if (!isAdvice(facts.kind) || (verdict.as !== "joined" && verdict.as !== "part")) return whole;
+  if (!isAdvice(facts) || (verdict.as !== "joined" && verdict.as !== "part")) return whole;
   const { kind, day: depositDate } = verdict.as === "joined" ? verdict.root : verdict.batch;
-  if (isAdvice(kind)) return whole;
+  if (isAdvice({ kind })) return whole;
   return whole.map((one) => ({ ...one, rows: one.rows.map((row) => ({ ...row, depositDate })) }));
 };
 
@@ -55,7 +53,7 @@ export const completeAdvices = async (
   for (const one of judged) {
     const { known, verdict } = one;
     if (known !== undefined) continue;
-    const isOfAdvice = verdict.as === "joined" && isAdvice(verdict.root.kind);
+    const isOfAdvice = verdict.as === "joined" && isAdvice(verdict.root);
     const advised = verdict.as === "batch" ? (verdict.advised ?? []) : [];
     const ids = isOfAdvice ? parsePaymentIds(verdict.root) : advised;
     for (const id of ids) facts.set(id, readDepositFacts(one));

@@ -40,6 +40,11 @@ export type EntryFacts = Omit<
   | "waits"
 >;
 
+const ADVICES: ReadonlySet<string> = new Set(["edi820"]);
+
+/** Whether an entry is of a remittance advice, not of a message of the bank about its account. */
+export const isAdvice = ({ kind }: Pick<EntryFacts, "kind">): boolean => ADVICES.has(kind);
+
 const normalizeAll = (texts: readonly unknown[]): string[] => {
   const named = texts.filter((text) => typeof text === "string").map(normalizeText);
   return [...new Set(named.filter((text) => text !== ""))];
@@ -152,7 +157,9 @@ export const describeEntry = (
     currency,
     day,
     bank_reference: toBankReference(account, entry.bankReferences[0] ?? ""),
-    batch_reference: toBankReference(account, entry.batch?.reference ?? ""),
+    batch_reference: isAdvice(message)
+      ? toBankReference(null, entry.payments[0]?.references[0] ?? "")
+      : toBankReference(account, entry.batch?.reference ?? ""),
     part_count: countParts(entry),
     reference_list: JSON.stringify([...own, ...documents.map((text) => DOCUMENT + text)]),
     words: joinWords(payers, texts),

@@ -6,6 +6,7 @@ import {
   type EntryFacts,
   getPayer,
   getText,
+  isAdvice,
   parsePaymentIds,
   parseReferences,
   toBankReference,
@@ -17,8 +18,6 @@ export const ADVICE_DAYS = 10;
 const NEAR_DAYS = 5;
 /** Shorter references occur by chance in texts. */
 export const MIN_REFERENCE = 4;
-
-const ADVICES: ReadonlySet<string> = new Set(["edi820"]);
 
 /** Whether an entry is money that the store has already, may be, or is new. */
 export type Verdict =
@@ -78,8 +77,6 @@ const isSameMoney = (one: EntryFacts, other: EntryFacts): boolean =>
   one.currency === other.currency &&
   one.amount === other.amount &&
   (one.account === null || other.account === null || one.account === other.account);
-
-export const isAdvice = ({ kind }: Pick<EntryFacts, "kind">): boolean => ADVICES.has(kind);
 
 const isAdvicePair = (one: EntryFacts, other: EntryFacts): boolean =>
   isAdvice(one) !== isAdvice(other);
@@ -269,6 +266,9 @@ const isSure: readonly ((one: EntryFacts, other: PaymentEntryRow) => boolean)[] 
   () => true,
 ];
 
+/** Stands for a message that has an advice's payment within an entry. */
+const BATCH = "batch";
+
 /** Indexes stored entries by their money, with the messages that each money has already. */
 const indexMoney = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<string>) => {
   const byId = new Map(candidates.map((row) => [row.id, row]));
@@ -281,7 +281,7 @@ const indexMoney = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<str
   for (const row of candidates) {
     addKind(rootOf(row).id, row.kind);
     // The entry of several that has the payment of an advice answers it.
-    if (isAdvice(row) && row.part_of !== null) addKind(rootOf(row).id, "batch");
+    if (isAdvice(row) && row.part_of !== null) addKind(rootOf(row).id, BATCH);
   }
   const kindsOf = (row: PaymentEntryRow): string[] => [...(kinds.get(rootOf(row).id) ?? [])];
   /** Money that an entry of the file is about already, which no other entry of the file repeats. */
@@ -306,7 +306,12 @@ export const createJoiner = (candidates: readonly PaymentEntryRow[], own: Readon
   /** Money with a message of the entry's side: only that message tells whether the entry is about it. */
   const isAnswered = (entry: EntryFacts, other: PaymentEntryRow): boolean =>
     isAdvicePair(entry, other) &&
-    kindsOf(other).some((kind) => isAdvice({ kind }) === isAdvice(entry));
+    kindsOf(other).some(
+      (kind) =>
+        isAdvice({ kind }) === isAdvice(entry) &&
+        // A bank can have an entry for a payment besides the one for all.
+        !(kind === BATCH && share(parseReferences(entry).own, parseReferences(other).own)),
+    );
   const listLike = (entry: EntryFacts) =>
     (byMoney.get(moneyOf(entry)) ?? []).flatMap((other) => {
       const likeness = isAnswered(entry, other) ? undefined : compare(entry, other);

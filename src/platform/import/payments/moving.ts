@@ -6,15 +6,15 @@ import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import { omitEmpty } from "../bank/file.ts";
 import type { Journal } from "../target.ts";
-import { derivePaymentIdOf, getText, LEAST_DETAIL, parsePaymentIds } from "./entry-facts.ts";
-import type { Judged } from "./judged.ts";
 import {
-  findLonelyAdvice,
-  findMisjoined,
-  getReference,
+  derivePaymentIdOf,
+  getText,
   isAdvice,
-  type Misjoined,
-} from "./joining.ts";
+  LEAST_DETAIL,
+  parsePaymentIds,
+} from "./entry-facts.ts";
+import type { Judged } from "./judged.ts";
+import { findLonelyAdvice, findMisjoined, getReference, type Misjoined } from "./joining.ts";
 import type { Values } from "./row.ts";
 import { savePayments, type SaveNeeds } from "./save.ts";
 

@@ -5,6 +5,7 @@ import type { EntryPayment } from "../bank/entry.ts";
 import {
   describePart,
   type EntryFacts,
+  isAdvice,
   LEAST_DETAIL,
   MOST_REFERENCES,
   normalizeText,
@@ -12,7 +13,7 @@ import {
   parseReferences,
   toBankReference,
 } from "./entry-facts.ts";
-import { countDaysBetween, isReturn, MIN_REFERENCE } from "./joining.ts";
+import { ADVICE_DAYS, countDaysBetween, isReturn, MIN_REFERENCE } from "./joining.ts";
 
 /** The entry of a batch and those of its payments can be dated some days apart. */
 export const BATCH_DAYS = 5;
@@ -181,10 +182,16 @@ const isNamed = (single: EntryFacts, batch: EntryFacts): boolean => {
   );
 };
 
-const toKeys = (entry: EntryFacts, references: readonly string[]): string[] => [
-  ...[entry.bank_reference, entry.batch_reference].flatMap((key) => key ?? []),
-  ...references.map((text) => `${entry.account ?? ""}:${text}`),
-];
+/** Without the account: that of an advice is at another bank. */
+const withoutAccount = (key: string): string => key.slice(key.indexOf(":"));
+
+const toKeys = (entry: EntryFacts, references: readonly string[]): string[] => {
+  const keys = [
+    ...[entry.bank_reference, entry.batch_reference].flatMap((key) => key ?? []),
+    ...references.map((text) => `${entry.account ?? ""}:${text}`),
+  ];
+  return [...keys, ...keys.map(withoutAccount)];
+};
 
 /** Indexes entries by their references; `isListed` tells of which one all references count. */
 const indexEntries = <T extends EntryFacts>(
@@ -233,12 +240,28 @@ const isOfOneKind = (single: EntryFacts, batch: EntryFacts): boolean =>
   single.day === batch.day &&
   Math.max(lengthOf(batch.bank_reference), lengthOf(batch.batch_reference)) >= MIN_REFERENCE;
 
+/** Whether an advice has a reference of a batch or, where the batch has no amounts for them, of its transactions. */
+const isAdviceOf = (advice: EntryFacts, batch: EntryFacts): boolean => {
+  const ofBatch = toKeys(batch, batch.part_count === null ? [] : parseReferences(batch).own);
+  return (
+    advice.currency === batch.currency &&
+    countDaysBetween(advice.day, batch.day) <= ADVICE_DAYS &&
+    isReturn(advice) === isReturn(batch) &&
+    parseReferences(advice).own.some(
+      (text) => text.length >= MIN_REFERENCE && ofBatch.includes(`:${text}`),
+    )
+  );
+};
+
 /** Whether an entry has a reference of a batch that is stored as one payment, and less money than it. */
 const namesBatch = (single: EntryFacts, batch: EntryFacts): boolean =>
+  isSmaller(single, batch) &&
+  (isAdvice(single) ? isAdviceOf(single, batch) : isSingleOf(single, batch));
+
+const isSingleOf = (single: EntryFacts, batch: EntryFacts): boolean =>
   isBeside(single, batch) &&
   single.message !== batch.message &&
   (single.kind !== batch.kind || isOfOneKind(single, batch)) &&
-  isSmaller(single, batch) &&
   isNamed(single, batch);
 
 /** Keeps the entries of the day of a batch, if there are some. */

@@ -1,8 +1,8 @@
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Doubt } from "../target.ts";
-import { parsePaymentIds } from "./entry-facts.ts";
-import { isAdvice } from "./joining.ts";
+import { isAdvice, parsePaymentIds } from "./entry-facts.ts";
+import { isReturn } from "./joining.ts";
 import type { Judged } from "./judged.ts";
 import type { SaveNeeds } from "./save.ts";
 
@@ -33,6 +33,12 @@ const isOpen = (one: Judged): boolean =>
   isUndecided(one) && one.facts.account !== null && !isAdvice(one.facts);
 
 export const listOpen = ({ judged }: Work): Judged[] => [...judged.values()].filter(isOpen);
+
+/** The advices of the file that are no returns, and about which nothing is decided yet. */
+export const listOpenAdvices = ({ judged }: Work): Judged[] =>
+  [...judged.values()].filter(
+    (one) => isUndecided(one) && isAdvice(one.facts) && !isReturn(one.facts),
+  );
 
 export const change = ({ rows, before }: Work, after: PaymentEntryRow): void => {
   const stored = rows.get(after.id);

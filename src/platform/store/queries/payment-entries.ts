@@ -17,12 +17,44 @@ export const findEntriesByReference = (db: Db, tenantId: string, references: rea
     .where(getDialect(db).isAmongKeys("bank_reference", references))
     .execute();
 
+/** Lists the accounts that entries with a reference of their bank are of. Each is found in the index by the one before. */
+export const listAccountsOfEntries = async (db: Db, tenantId: string): Promise<string[]> => {
+  const accounts: string[] = [];
+  let after = "";
+  for (;;) {
+    const next = await selectEntries(db, tenantId)
+      .clearSelect()
+      .select("bank_reference")
+      .where("bank_reference", ">", after)
+      .orderBy("bank_reference")
+      .limit(1)
+      .executeTakeFirst();
+    const [account] = next?.bank_reference?.split(":") ?? [];
+    if (account === undefined) return accounts;
+    accounts.push(account);
+    // The sign after the one that ends an account.
+    after = `${account};`;
+  }
+};
+
 /** Finds the batches, and the entries of their payments, by the reference of the collection or file. */
 export const findEntriesByBatch = (db: Db, tenantId: string, references: readonly string[]) =>
   selectEntries(db, tenantId)
     .where("batch_reference", "is not", null)
     .where(getDialect(db).isAmongKeys("batch_reference", references))
     .execute();
+
+/** Whether there are advices with a reference, which have no account before it. */
+export const hasAdvices = async (db: Db, tenantId: string): Promise<boolean> => {
+  const row = await selectEntries(db, tenantId)
+    .clearSelect()
+    .select("id")
+    .where("batch_reference", ">=", ":")
+    .where("batch_reference", "<", ";")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+};
 
 /** Finds the entries of batches of accounts, or of all accounts, between two days. */
 export const findBatches = (

@@ -48,7 +48,10 @@ export type PaymentEntryRow = {
   day: string;
   /** The bank's own reference with the account, hashed; null if there is none. */
   bank_reference: string | null;
-  /** The reference of the collection or file of payments that it is of, or has, with the account; null if unknown. */
+  /**
+   * The reference of the collection or file of payments that it is of, or has, with the account; null if unknown. Of an
+   * advice it is its trace number, without an account: a bank can have that for its batch.
+   */
   batch_reference: string | null;
   /** The number of payments that the bank booked as this one entry; null if it does not say that there are several. */
   part_count: number | null;
