@@ -49,24 +49,25 @@ const findAdvised = async (
   entries: readonly EntryFacts[],
 ): Promise<PaymentEntryRow[]> => {
   const [advices, others] = [entries.filter(isAdvice), entries.filter((one) => !isAdvice(one))];
-  const found: PaymentEntryRow[] = [];
+  const found: PaymentEntryRow[][] = [];
   const keys = advices.flatMap(({ batch_reference: key }) => key ?? []);
   if (keys.length > 0) {
-    const accounts = await listAccountsOfEntries(tx, tenantId);
-    const references = accounts.flatMap((account) => keys.map((key) => `${account}${key}`));
-    found.push(
-      ...(await findEntriesByReference(tx, tenantId, references)),
-      ...(await findEntriesByBatch(tx, tenantId, references)),
-    );
+    for (const account of await listAccountsOfEntries(tx, tenantId)) {
+      const references = keys.map((key) => `${account}${key}`);
+      found.push(
+        await findEntriesByReference(tx, tenantId, references),
+        await findEntriesByBatch(tx, tenantId, references),
+      );
+    }
   }
   if (others.length > 0 && (await hasAdvices(tx, tenantId))) {
     const named = others.flatMap((one) => [
       ...parseReferences(one).own.map((text) => `:${text}`),
       ...[one.batch_reference].flatMap((key) => key?.slice(key.indexOf(":")) ?? []),
     ]);
-    found.push(...(await findEntriesByBatch(tx, tenantId, [...new Set(named)])));
+    found.push(await findEntriesByBatch(tx, tenantId, [...new Set(named)]));
   }
-  return found;
+  return found.flat();
 };
 
 /** What a payment within an entry of several can be stored as: an entry of its own. */
