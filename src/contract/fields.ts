@@ -10,6 +10,8 @@ const limitLength = (schema: z.ZodString, max: number) =>
     .refine((value) => !hasMoreCharacters(value, max), {
       error: `must have at most ${max} characters`,
       params: { code: "too_long" },
+      // Patterns and further rules take a while for megabytes.
+      abort: true,
     })
     .meta({ maxLength: max });
 
@@ -47,15 +49,12 @@ export const requiredUnless = (field: string, others: string) => ({
 // code could be neither read nor deleted.
 const CODE = /^(?!\.{1,2}$)[^/\p{C}\p{Zl}\p{Zp}]+$/u;
 
+const MAX_CODE = 64;
+
 /** The code of a reason, category, department or resolution; compared ignoring case. */
-export const CodeText = limitLength(
-  z
-    .string()
-    .trim()
-    .min(1)
-    .regex(CODE, "must have printable characters only, no slash, and not be . or .."),
-  64,
-).meta({ description: "in any letter case", examples: ["PRICE"] });
+export const CodeText = limitLength(z.string().trim().min(1), MAX_CODE)
+  .regex(CODE, "must have printable characters only, no slash, and not be . or ..")
+  .meta({ maxLength: MAX_CODE, description: "in any letter case", examples: ["PRICE"] });
 
 /** The code of a new entry of the dispute configuration. */
 export const UniqueCode = CodeText.describe("unique in any letter case");

@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { findExceededLimit, isLargerThan, parseJson, parseSent } from "../../src/kit/json.ts";
+import { findExceededLimit, InexactNumber, isLargerThan, parseSent } from "../../src/kit/json.ts";
+import { parseJson } from "../../src/kit/parse-json.ts";
 import { firstCharacters, hasMoreCharacters } from "../../src/kit/text.ts";
 import { readMessage } from "../../src/mcp/messages.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
@@ -9,7 +11,14 @@ import { DISPUTE, EXPORT_RUNS } from "../../src/mcp/results/resource-uris.ts";
 import { connectScripted, readProblem } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
-const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000, commas: 500_000 };
+const LIMITS = {
+  depth: 32,
+  arrayLength: 10_000,
+  names: 2000,
+  commas: 500_000,
+  containers: 100_000,
+  longNumbers: 10_000,
+};
 
 verifies("C-114");
 describe("large arguments", () => {
@@ -37,6 +46,59 @@ describe("large arguments", () => {
     expect(parseJson(many)).toHaveLength(200_000);
     // Without a function that is called for each number.
     expect(parse.mock.calls).toEqual([[many]]);
+  });
+
+  it("with long numbers among many values are parsed without a function that is called for each", () => {
+    const parse = vi.spyOn(JSON, "parse");
+    onTestFinished(() => parse.mockRestore());
+    const many = `[${"1,".repeat(200_000)}12345678901234567]`;
+    expect(parseJson(many)).toHaveLength(200_001);
+    expect(parse.mock.calls.map((given) => given.length)).toEqual([1]);
+  });
+
+  it("have exact numbers wherever they stand", () => {
+    const expected = (text: string): unknown =>
+      JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+        const digits = context?.source?.replace(/e.*$/i, "").replaceAll(/[-.]/g, "") ?? "";
+        const significant = digits.replace(/^0+/, "").replace(/0+$/, "");
+        return typeof value === "number" && significant.length > 15
+          ? new InexactNumber(context?.source ?? "")
+          : value;
+      });
+    const long = fc
+      .tuple(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), fc.nat(30), fc.nat(9))
+      .map(([digits, scale, zeros]) => `${digits}.${"0".repeat(zeros)}${scale}e-${scale}`);
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), fc.array(long), (text, numbers) => {
+        const whole = `{"__proto__":[${numbers.join(",")}],"a":${text},"a":{"1":${numbers[0] ?? 1}}}`;
+        expect(parseJson(whole)).toEqual(expected(whole));
+        expect(parseJson(text)).toEqual(expected(text));
+      }),
+    );
+    expect(parseJson("1234567890.1234567")).toEqual(new InexactNumber("1234567890.1234567"));
+    for (const broken of [
+      "[01234567890123456789]",
+      "[1234567890123456789.]",
+      "[--1234567890123456]",
+    ]) {
+      expect(() => parseJson(broken)).toThrow(SyntaxError);
+    }
+  });
+
+  it("with thousands of texts that are no JSON are refused after some of them", async () => {
+    const { host } = await connectScripted({});
+    const parse = vi.spyOn(JSON, "parse");
+    onTestFinished(() => parse.mockRestore());
+    const items = Array.from({ length: 9000 }, () => `{${"x".repeat(100)}`);
+    for (const [name, args] of [
+      ["disputes_summary", { ageBuckets: items }],
+      ["match_claims", { lines: items }],
+      ["disputes_apply", { changes: items }],
+      ["disputes_list", { Status: items }],
+    ] as const) {
+      expect(readProblem(await host.call(name, args)).code, name).toBe("invalid_request");
+    }
+    expect(parse.mock.calls.length).toBeLessThan(1000);
   });
 
   it("are not taken apart into characters before they are refused", async () => {
