@@ -1,17 +1,23 @@
 import { z } from "zod";
 import { hasMoreCharacters } from "../kit/text.ts";
 
+/** Further rules read texts of so many characters at most: patterns take a while for megabytes. */
+const LONGEST_SEARCHED = 10_000;
+
 const limitLength = (schema: z.ZodString, max: number) =>
   schema
     .refine((value) => value.isWellFormed() && !value.includes("\0"), {
       error: "must be well-formed Unicode without the character U+0000",
       params: { code: "format" },
     })
-    .refine((value) => !hasMoreCharacters(value, max), {
-      error: `must have at most ${max} characters`,
-      params: { code: "too_long" },
-      // Patterns and further rules take a while for megabytes.
-      abort: true,
+    .superRefine((value, context) => {
+      if (!hasMoreCharacters(value, max)) return;
+      context.addIssue({
+        code: "custom",
+        message: `must have at most ${max} characters`,
+        params: { code: "too_long" },
+        continue: value.length <= LONGEST_SEARCHED,
+      });
     })
     .meta({ maxLength: max });
 

@@ -79,16 +79,34 @@ export const parseWithIds = (text: string): unknown => {
   }
 };
 
+/** Returns the place of the quote that ends a text; past the end of the bytes if an escape sequence is cut there. */
+const findEndOfText = (bytes: Uint8Array, from: number): number => {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+};
+
+/** Returns the place of the next byte outside of texts that a scanner has to read, and the depth there. */
+const skipOther = (bytes: Uint8Array, from: number, depth: number): [at: number, depth: number] => {
+  let [at, level] = [from, depth];
+  for (; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    const kind = KINDS[byte];
+    if (byte === QUOTE || (depth <= 1 && kind !== OTHER && kind !== BLANK)) break;
+    if (kind === CLOSING && level === 2) break;
+    if (kind === OPENING) level += 1;
+    else if (kind === CLOSING) level -= 1;
+  }
+  return [at, level];
+};
+
 /**
  * Finds the id of a message whose text cannot be parsed, or is too long to be: reads the bytes one by one and keeps
  * nothing but the value of the outermost member `id`.
  */
 export const createIdScanner = () => {
   let depth = 0;
-  let inText = false;
-  let isEscaped = false;
-  let isValue = false;
-  let isBroken = false;
+  let [inText, isEscaped, isValue, isBroken] = [false, false, false, false];
   let token: number[] = [];
   let key = "";
   let id: MessageId | undefined;
@@ -104,8 +122,9 @@ export const createIdScanner = () => {
     isValue = false;
     key = "";
   };
+  const isKept = (): boolean => depth <= 1 && token.length < MAX_ID_BYTES;
   const keep = (byte: number): void => {
-    if (depth === 1 && token.length < MAX_ID_BYTES) token.push(byte);
+    if (depth === 1 && isKept()) token.push(byte);
   };
   const readText = (byte: number): void => {
     keep(byte);
@@ -126,35 +145,14 @@ export const createIdScanner = () => {
     if (kind === CLOSING) depth -= 1;
   };
 
-  const isKept = (): boolean => depth <= 1 && token.length < MAX_ID_BYTES;
-  /** Returns the place of the next byte that ends or escapes something in a text of which nothing is kept. */
-  const skipText = (bytes: Uint8Array, from: number): number => {
-    let at = from;
-    while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-    isEscaped = at > bytes.length;
-    return at;
-  };
-  /** Returns the place of the next byte that changes something outside of texts, where nothing is kept. */
-  const skipOther = (bytes: Uint8Array, from: number): number => {
-    let [at, level] = [from, depth];
-    const isNested = level > 1;
-    for (; at < bytes.length; at += 1) {
-      const byte = bytes[at] ?? 0;
-      const kind = KINDS[byte];
-      if (byte === QUOTE || (!isNested && kind !== OTHER && kind !== BLANK)) break;
-      if (kind === OPENING) level += 1;
-      else if (kind === CLOSING && level === 2) break;
-      else if (kind === CLOSING) level -= 1;
-    }
-    depth = level;
-    return at;
-  };
-
   return {
     read(bytes: Uint8Array): void {
-      for (let at = 0; at < bytes.length; at += 1) {
-        if (isBroken) return;
-        if (!isKept() && !isEscaped) at = inText ? skipText(bytes, at) : skipOther(bytes, at);
+      for (let at = 0; at < bytes.length && !isBroken; at += 1) {
+        if (!isKept() && !isEscaped) {
+          if (inText) at = findEndOfText(bytes, at);
+          else [at, depth] = skipOther(bytes, at, depth);
+          isEscaped = at > bytes.length;
+        }
         const byte = bytes[at];
         if (byte === undefined) return;
         if (inText) readText(byte);
