@@ -147,7 +147,8 @@ export const createIdScanner = () => {
 
   return {
     read(bytes: Uint8Array): void {
-      for (let at = 0; at < bytes.length && !isBroken; at += 1) {
+      for (let at = 0; at < bytes.length; at += 1) {
+        if (isBroken) return;
         if (!isKept() && !isEscaped) {
           if (inText) at = findEndOfText(bytes, at);
           else [at, depth] = skipOther(bytes, at, depth);
