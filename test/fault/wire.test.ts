@@ -165,7 +165,7 @@ onEveryStore("bytes from the network", (at) => {
         status: response.statusCode,
         headers,
         text,
-        body: text === "" ? undefined : JSON.parse(text),
+        body: headers.get("content-type")?.includes("json") === true ? JSON.parse(text) : undefined,
       };
     };
 
