@@ -3,7 +3,8 @@ import { describeFile } from "../src/client/file.ts";
 import { redactSecrets } from "../src/client/redact.ts";
 import { parseRetryAfter } from "../src/client/retry-after.ts";
 import { isUtf8Type } from "../src/kit/charset.ts";
-import { findExceededLimit, parseJson } from "../src/kit/json.ts";
+import { findExceededLimit } from "../src/kit/json.ts";
+import { parseJson } from "../src/kit/parse-json.ts";
 import { quote } from "../tools/formatting.ts";
 import { sanitizeLine, sanitizeText } from "../src/mcp/results/sanitize.ts";
 import { estimateTokens } from "../src/mcp/results/tokens.ts";
@@ -72,6 +73,8 @@ const JSON_LIMITS = {
   arrayLength: Infinity,
   names: Infinity,
   commas: Infinity,
+  containers: Infinity,
+  longNumbers: Infinity,
 };
 
 const JSON_TEXTS: Payload[] = [

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
 import type { Operation, OutputOf } from "../contract/operation.ts";
-import { findExceededLimit, parseJson } from "../kit/json.ts";
+import { findExceededLimit } from "../kit/json.ts";
+import { parseJson } from "../kit/parse-json.ts";
 import type { Log } from "../kit/log.ts";
 import { isSuccess } from "./body.ts";
 import { checkOutput } from "./check-output.ts";
@@ -11,7 +12,14 @@ import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts
 
 const MAX_IGNORED = 20;
 /** Beyond any record: a deeper value could overflow the stack of recursive code, more names take long to parse. */
-const LIMITS = { depth: 64, arrayLength: Infinity, names: 10_000, commas: Infinity };
+const LIMITS = {
+  depth: 64,
+  arrayLength: Infinity,
+  names: 10_000,
+  commas: Infinity,
+  containers: Infinity,
+  longNumbers: Infinity,
+};
 
 /** The characters of a body from which its limits, its JSON and its records are read in turns of their own. */
 const LONG = 65_536;

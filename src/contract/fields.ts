@@ -1,15 +1,23 @@
 import { z } from "zod";
 import { hasMoreCharacters } from "../kit/text.ts";
 
+/** Further rules read texts of so many characters at most: patterns take a while for megabytes. */
+const LONGEST_SEARCHED = 10_000;
+
 const limitLength = (schema: z.ZodString, max: number) =>
   schema
     .refine((value) => value.isWellFormed() && !value.includes("\0"), {
       error: "must be well-formed Unicode without the character U+0000",
       params: { code: "format" },
     })
-    .refine((value) => !hasMoreCharacters(value, max), {
-      error: `must have at most ${max} characters`,
-      params: { code: "too_long" },
+    .superRefine((value, context) => {
+      if (!hasMoreCharacters(value, max)) return;
+      context.addIssue({
+        code: "custom",
+        message: `must have at most ${max} characters`,
+        params: { code: "too_long" },
+        continue: value.length <= LONGEST_SEARCHED,
+      });
     })
     .meta({ maxLength: max });
 
@@ -47,15 +55,12 @@ export const requiredUnless = (field: string, others: string) => ({
 // code could be neither read nor deleted.
 const CODE = /^(?!\.{1,2}$)[^/\p{C}\p{Zl}\p{Zp}]+$/u;
 
+const MAX_CODE = 64;
+
 /** The code of a reason, category, department or resolution; compared ignoring case. */
-export const CodeText = limitLength(
-  z
-    .string()
-    .trim()
-    .min(1)
-    .regex(CODE, "must have printable characters only, no slash, and not be . or .."),
-  64,
-).meta({ description: "in any letter case", examples: ["PRICE"] });
+export const CodeText = limitLength(z.string().trim().min(1), MAX_CODE)
+  .regex(CODE, "must have printable characters only, no slash, and not be . or ..")
+  .meta({ maxLength: MAX_CODE, description: "in any letter case", examples: ["PRICE"] });
 
 /** The code of a new entry of the dispute configuration. */
 export const UniqueCode = CodeText.describe("unique in any letter case");

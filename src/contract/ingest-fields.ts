@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isWritable } from "../kit/clock.ts";
 import { InexactNumber } from "../kit/json.ts";
+import { MAX_FAULTS } from "./faults.ts";
 import { Amount, Cursor, RecordNumber, requiredText, text } from "./fields.ts";
 
 /** The external number of an account or document, or the reference of a note; part of paths. */
@@ -80,20 +81,38 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   !Array.isArray(value) &&
   !(value instanceof InexactNumber);
 
-/** Finds parts of a JSON value that the store cannot represent: inexact numbers and malformed text. */
-const findUnstorable = (value: unknown, path: PropertyKey[] = []): Issue[] => {
+/** Returns the fault of a value itself, not of the values in it. */
+const findFault = (value: unknown): Omit<Issue, "path"> | undefined => {
   if (value instanceof InexactNumber) {
-    return [{ path, code: "type", message: "must be a number of at most 15 digits" }];
+    return { code: "type", message: "must be a number of at most 15 digits" };
   }
   if (typeof value === "number" && !Number.isFinite(value)) {
-    return [{ path, code: "type", message: "must be a finite number" }];
+    return { code: "type", message: "must be a finite number" };
   }
-  if (typeof value === "string") return isText(value) ? [] : [{ path, ...MALFORMED_TEXT }];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => {
-    const at = [...path, Array.isArray(value) ? Number(key) : key];
-    return isText(key) ? findUnstorable(item, at) : [{ path: at, ...MALFORMED_TEXT }];
-  });
+  return typeof value === "string" && !isText(value) ? MALFORMED_TEXT : undefined;
+};
+
+/**
+ * Finds parts of a JSON value that the store cannot represent: inexact numbers and malformed text. A body may have half a
+ * million values, so a path is written for those with faults alone, and for as many as are reported.
+ */
+const findUnstorable = (whole: unknown): Issue[] => {
+  const issues: Issue[] = [];
+  const path: PropertyKey[] = [];
+  const visit = (value: unknown): void => {
+    const fault = findFault(value);
+    if (fault !== undefined) issues.push({ path: [...path], ...fault });
+    if (fault !== undefined || typeof value !== "object" || value === null) return;
+    for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+      if (issues.length >= MAX_FAULTS) return;
+      path.push(key);
+      if (typeof key === "number" || isText(key)) visit(item);
+      else issues.push({ path: [...path], ...MALFORMED_TEXT });
+      path.pop();
+    }
+  };
+  visit(whole);
+  return issues;
 };
 
 const TYPE_CHECKS = {

@@ -7,62 +7,11 @@ export class InexactNumber {
   }
 }
 
-const MAX_DIGITS = 15;
+/** A double holds any number of so many significant digits. */
+export const MAX_DIGITS = 15;
 const ZERO = 0x30;
-const isDigit = (unit: number): boolean => unit >= ZERO && unit <= 0x39;
-/** Whether this is `e` or `E`. */
-const isExponent = (unit: number): boolean => unit === 0x65 || unit === 0x45;
-
-/** Counts significant digits: without sign, point, exponent, leading and trailing zeros. */
-const countSignificantDigits = (source: string): number => {
-  let [digits, trailingZeros] = [0, 0];
-  for (let at = 0; at < source.length; at += 1) {
-    const unit = source.charCodeAt(at);
-    if (isExponent(unit)) break;
-    if (!isDigit(unit) || (digits === 0 && unit === ZERO)) continue;
-    digits += 1;
-    trailingZeros = unit === ZERO ? trailingZeros + 1 : 0;
-  }
-  return digits - trailingZeros;
-};
-
-const POINT = 0x2e;
-
-/**
- * Whether a text may have a number of more than 15 digits. Only such numbers are checked, since all others survive the
- * round trip through a double. A pattern would take time by the length of each run of digits.
- */
-const mayHaveLongNumber = (text: string): boolean => {
-  const isPart = (at: number): boolean => {
-    const unit = text.charCodeAt(at);
-    return isDigit(unit) || unit === POINT;
-  };
-  // A run of 16 has one character at a multiple of 16, so that the others need no look.
-  for (let at = 0; at < text.length; at += MAX_DIGITS + 1) {
-    if (!isPart(at)) continue;
-    let [from, to] = [at, at + 1];
-    while (from > 0 && to - from <= MAX_DIGITS && isPart(from - 1)) from -= 1;
-    while (to < text.length && to - from <= MAX_DIGITS && isPart(to)) to += 1;
-    if (to - from > MAX_DIGITS) return true;
-  }
-  return false;
-};
-
-/**
- * Parses JSON. Numbers that a double would change become {@link InexactNumber}.
- *
- * @throws {SyntaxError}
- */
-export const parseJson = (text: string): unknown => {
-  if (!mayHaveLongNumber(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === "number" &&
-    context?.source !== undefined &&
-    countSignificantDigits(context.source) > MAX_DIGITS
-      ? new InexactNumber(context.source)
-      : value,
-  );
-};
+export const isDigit = (unit: number): boolean => unit >= ZERO && unit <= 0x39;
+export const POINT = 0x2e;
 
 /** Returns the value of JSON text; undefined for other text. */
 export const parseIfJson = (text: string): unknown => {
@@ -87,20 +36,25 @@ export type JsonLimits = {
   depth: number;
   /** Items in one array. */
   arrayLength: number;
-  /** Different names of fields in the whole text. */
+  /** Different names of fields in the whole text, and fields of one object, which may repeat a name. */
   names: number;
   /** Commas between items and fields in the whole text: what walks the value takes time for each. */
   commas: number;
+  /** Arrays and objects in the whole text. */
+  containers: number;
+  /** Numbers in the whole text that may have more than 15 digits, each of which becomes an object. */
+  longNumbers: number;
 };
 
-const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c] as const;
+export const QUOTE = 0x22;
+const [BACKSLASH, COLON, COMMA] = [0x5c, 0x3a, 0x2c] as const;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
 /** Characters of a number. The parser takes a quarter of a second for one of some million digits. */
 export const MAX_NUMBER_LENGTH = 1000;
 
 /** The index of the quote that closes a string, or the end of a text in which none does. */
-const findClosingQuote = (text: string, from: number): number => {
+export const findClosingQuote = (text: string, from: number): number => {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
@@ -117,19 +71,21 @@ export const findExceededLimit = (
   text: string,
   limits: JsonLimits,
 ): keyof JsonLimits | "digits" | undefined => {
-  /** Items counted in each open array; -1 for an object. */
+  /** Items counted in each open array; for an object, its fields as a negative number. */
   const open: number[] = [];
   const names = new Set<string>();
-  let [from, to, commas, digits] = [0, 0, 0, 0];
+  let [from, to, commas, containers, longNumbers] = [0, 0, 0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (isDigit(unit) || unit === POINT) {
-      digits += 1;
-      if (digits > MAX_NUMBER_LENGTH) return "digits";
-      continue;
-    }
-    digits = 0;
-    if (unit === QUOTE) {
+      const start = at;
+      while (isDigit(text.charCodeAt(at + 1)) || text.charCodeAt(at + 1) === POINT) {
+        at += 1;
+        if (at - start >= MAX_NUMBER_LENGTH) return "digits";
+      }
+      if (at - start >= MAX_DIGITS) longNumbers += 1;
+      if (longNumbers > limits.longNumbers) return "longNumbers";
+    } else if (unit === QUOTE) {
       from = at + 1;
       to = findClosingQuote(text, from);
       at = to;
@@ -137,12 +93,15 @@ export const findExceededLimit = (
       if (names.add(text.slice(from, to)).size > limits.names) return "names";
     } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       if (open.push(unit === OPEN_ARRAY ? 1 : -1) > limits.depth) return "depth";
+      containers += 1;
+      if (containers > limits.containers) return "containers";
     } else if (unit === COMMA) {
       commas += 1;
       if (commas > limits.commas) return "commas";
-      const count = open.at(-1) ?? -1;
+      const count = open.at(-1) ?? 0;
       if (count >= limits.arrayLength) return "arrayLength";
-      if (count > 0) open[open.length - 1] = count + 1;
+      if (-count >= limits.names) return "names";
+      if (count !== 0) open[open.length - 1] = count + Math.sign(count);
     } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open.pop();
   }
   return undefined;
@@ -154,6 +113,8 @@ export const MESSAGE_LIMITS: JsonLimits = {
   arrayLength: Infinity,
   names: 10_000,
   commas: 20_000,
+  containers: 250_000,
+  longNumbers: Infinity,
 };
 
 /** The parser takes long for these values alone. */

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type RequestListener,
+  STATUS_CODES,
+} from "node:http";
 import { isIPv6, type AddressInfo, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, type HttpBindings, RequestError } from "@hono/node-server";
@@ -58,12 +64,21 @@ const formatUrl = ({ address, port }: AddressInfo): string => {
 /** The time for a client to finish sending and to read why its request was refused. */
 const DISCARD_MS = 2 * SECOND;
 
-/** The statuses with which Node.js itself answers bytes that are no request. */
-const STATUSES: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
+type Reason = readonly [status: number, text: string];
+
+/** The statuses with which Node.js itself answers bytes that are no request, and what to do. */
+const REASONS: Readonly<Record<string, Reason>> = {
+  HPE_HEADER_OVERFLOW: [
+    431,
+    `The path and the headers have more than ${maxHeaderSize} bytes together. Shorten them.`,
+  ],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [
+    413,
+    "The extensions of a chunk are too long. Send the body without them.",
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time. Send it again, faster."],
 };
+const NO_REQUEST: Reason = [400, "This is no valid HTTP/1.1 request. Correct its first lines."];
 
 /**
  * Answers bytes that are no request, such as a head of more than 16 KiB, and ends the connection. What the client goes
@@ -75,8 +90,14 @@ const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex, isAnsweri
     socket.destroy();
     return;
   }
-  const status = STATUSES[error.code ?? ""] ?? 400;
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
+  const [status, text] = REASONS[error.code ?? ""] ?? NO_REQUEST;
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Content-Type: text/plain; charset=utf-8",
+    `Content-Length: ${text.length + 1}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${text}\n`);
   // In place of the parser, which has stopped at the error.
   socket.removeAllListeners("data").on("data", () => {});
   const cut = setTimeout(() => socket.destroy(), DISCARD_MS);

@@ -85,10 +85,10 @@ onEveryStore("bytes from the network", (at) => {
   verifies("C-57");
   it("lets a client read why a request is refused that it is still sending", async () => {
     const long = POST(["Content-Length: 4000000"], "x".repeat(4_000_000));
-    for (const text of [
-      long.replace("logout", `logout?${"x".repeat(20_000)}`),
-      `no HTTP ${long}`,
-    ]) {
+    for (const [text, reason] of [
+      [long.replace("logout", `logout?${"x".repeat(20_000)}`), "more than 16384 bytes"],
+      [`no HTTP ${long}`, "no valid HTTP/1.1 request"],
+    ] as const) {
       const socket = connect(port(), "127.0.0.1");
       let heard = "";
       let reset: unknown = null;
@@ -98,6 +98,7 @@ onEveryStore("bytes from the network", (at) => {
       await once(socket, "close");
       expect(reset).toBeNull();
       expect(statusesIn(heard)).toHaveLength(1);
+      expect(heard).toContain(reason);
     }
   });
 
@@ -164,7 +165,7 @@ onEveryStore("bytes from the network", (at) => {
         status: response.statusCode,
         headers,
         text,
-        body: text === "" ? undefined : JSON.parse(text),
+        body: headers.get("content-type")?.includes("json") === true ? JSON.parse(text) : undefined,
       };
     };
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Broker } from "../../src/broker/port.ts";
 import { CONFIGURATION, DISPUTES, onEveryStore } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { createRecords, createTenantBroker, type Tenant, tools } from "./each-tool.ts";
@@ -12,12 +13,18 @@ onEveryStore("a record that changes while the person reads the question", (at) =
   let records: Records;
   let host: Host;
   let meanwhile: (question: string) => Promise<void>;
+  let atChange: () => Promise<void>;
   let clock = NOW;
 
   beforeAll(async () => {
     tenant = { at: at(), tenantId: "bound", admin: await at().tenant("bound") };
     records = await createRecords(tenant, "one");
-    const options = await createOptions(await createTenantBroker(tenant), { now: () => clock });
+    const broker = await createTenantBroker(tenant);
+    const call: Broker["call"] = async (operation, args, options) => {
+      if (options.confirmedBy !== undefined) await atChange();
+      return broker.call(operation, args, options);
+    };
+    const options = await createOptions({ ...broker, call }, { now: () => clock });
     host = await connectModern(options, async (question) => {
       await meanwhile(question);
       return { action: "accept", content: { confirm: true } };
@@ -26,6 +33,7 @@ onEveryStore("a record that changes while the person reads the question", (at) =
   afterAll(() => host.close());
   beforeEach(() => {
     meanwhile = async () => {};
+    atChange = async () => {};
   });
 
   const send = async (method: string, path: string, body?: unknown) => {
@@ -85,6 +93,22 @@ onEveryStore("a record that changes while the person reads the question", (at) =
     expect(await refused("disputes_delete", { disputeId: second.disputeId })).toBeUndefined();
   });
 
+  verifies("C-111");
+  it("keeps a dispute that changes between the last look and the change", async () => {
+    const { disputeId } = await open(5);
+    let amount = 999_997;
+    atChange = () => send("PUT", `${DISPUTES}/${disputeId}`, { amount: (amount += 1) });
+    const close = { disputeId, status: "Closed", ifMatch: "*" };
+    expect(await refused("disputes_update", close)).toBe("precondition_failed");
+    const changes = [{ disputeId, change: { status: "Closed" }, ifMatch: "*" }];
+    const { structuredContent } = await host.call("disputes_apply", { changes });
+    expect(structuredContent).toMatchObject({
+      applied: 0,
+      results: [{ outcome: "refused", code: "precondition_failed" }],
+    });
+    expect(await read(disputeId)).toMatchObject({ status: 0, amount: 999_999 });
+  });
+
   const createResolution = (code: string) =>
     send("POST", `${CONFIGURATION}/resolutions`, { code, description: code });
 
@@ -102,31 +126,49 @@ onEveryStore("a record that changes while the person reads the question", (at) =
       await moveCode("CREDIT");
     };
     const change = { status: "Closed", resolutionCode: "CREDIT" };
-    expect(await refused("disputes_update", { disputeId, ...change })).toBe("invalid_request");
+    expect(await refused("disputes_update", { disputeId, ...change })).toBe("precondition_failed");
     const { structuredContent } = await host.call("disputes_apply", {
       changes: [{ disputeId, change }],
     });
-    expect(structuredContent).toMatchObject({ results: [{ code: "invalid_request" }] });
+    expect(structuredContent).toMatchObject({ results: [{ code: "precondition_failed" }] });
     expect(await read(disputeId)).toMatchObject({ status: 0, resolutionId: null });
   });
 
-  it("changes nothing if another record in the question has changed by a late answer", async () => {
+  it.each([0, 60_000])("changes nothing if another record has changed in %i ms", async (ms) => {
     const { disputeId } = await open(8);
-    const { resolutionId } = await createResolution("LATE");
-    meanwhile = async () => {
-      await send("PUT", `${CONFIGURATION}/resolutions/${resolutionId}`, { isValid: true });
-      clock += 60_000;
+    const code = `LATE-${ms}`;
+    const { resolutionId } = await createResolution(code);
+    const revalue = (isValid: boolean) => async () => {
+      await send("PUT", `${CONFIGURATION}/resolutions/${resolutionId}`, { isValid });
+      clock += ms;
     };
-    const args = { disputeId, status: "Closed", resolutionCode: "LATE" };
-    expect(await refused("disputes_update", args)).toBe("precondition_failed");
+    const change = { status: "Closed", resolutionCode: code };
+    meanwhile = revalue(true);
+    expect(await refused("disputes_update", { disputeId, ...change })).toBe("precondition_failed");
+    meanwhile = revalue(false);
+    const changes = [{ disputeId, change }];
+    const { structuredContent } = await host.call("disputes_apply", { changes });
+    expect(structuredContent).toMatchObject({
+      applied: 0,
+      results: [{ outcome: "refused", code: "precondition_failed" }],
+    });
     expect(await read(disputeId)).toMatchObject({ status: 0 });
-    const changes = [{ disputeId, change: { status: "Closed", resolutionCode: "LATE" } }];
-    meanwhile = async () => {
-      await send("PUT", `${CONFIGURATION}/resolutions/${resolutionId}`, { isValid: false });
-      clock += 60_000;
-    };
-    expect(await refused("disputes_apply", { changes })).toBe("precondition_failed");
-    expect(await read(disputeId)).toMatchObject({ status: 0 });
+    meanwhile = async () => {};
+    expect(await refused("disputes_update", { disputeId, ...change })).toBeUndefined();
+  });
+
+  it("changes the disputes of several that have stayed as they were", async () => {
+    const [one, two] = [await open(11), await open(12)];
+    meanwhile = () => send("PUT", `${DISPUTES}/${one.disputeId}`, { amount: 999_999 });
+    const { structuredContent } = await host.call("disputes_apply", {
+      changes: [one, two].map(({ disputeId }) => ({ disputeId, change: { status: "Closed" } })),
+    });
+    expect(structuredContent).toMatchObject({
+      applied: 1,
+      results: [{ outcome: "refused", code: "precondition_failed" }, { outcome: "applied" }],
+    });
+    expect(await read(one.disputeId)).toMatchObject({ status: 0 });
+    expect(await read(two.disputeId)).toMatchObject({ status: 1 });
   });
 
   it("keeps an entry of the configuration whose code another one has now", async () => {

@@ -1,6 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { findExceededLimit, isLargerThan, parseJson, parseSent } from "../../src/kit/json.ts";
+import { parseFilter } from "../../src/contract/payments/filter.ts";
+import { findExceededLimit, InexactNumber, isLargerThan, parseSent } from "../../src/kit/json.ts";
+import { parseJson } from "../../src/kit/parse-json.ts";
 import { firstCharacters, hasMoreCharacters } from "../../src/kit/text.ts";
+import { createIdScanner, scanId } from "../../src/mcp/message-ids.ts";
 import { readMessage } from "../../src/mcp/messages.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
@@ -9,7 +13,14 @@ import { DISPUTE, EXPORT_RUNS } from "../../src/mcp/results/resource-uris.ts";
 import { connectScripted, readProblem } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
-const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000, commas: 500_000 };
+const LIMITS = {
+  depth: 32,
+  arrayLength: 10_000,
+  names: 2000,
+  commas: 500_000,
+  containers: 100_000,
+  longNumbers: 10_000,
+};
 
 verifies("C-114");
 describe("large arguments", () => {
@@ -37,6 +48,92 @@ describe("large arguments", () => {
     expect(parseJson(many)).toHaveLength(200_000);
     // Without a function that is called for each number.
     expect(parse.mock.calls).toEqual([[many]]);
+  });
+
+  it("with long numbers among many values are parsed without a function that is called for each", () => {
+    const parse = vi.spyOn(JSON, "parse");
+    onTestFinished(() => parse.mockRestore());
+    const many = `[${"1,".repeat(200_000)}12345678901234567]`;
+    expect(parseJson(many)).toHaveLength(200_001);
+    expect(parse.mock.calls.map((given) => given.length)).toEqual([1]);
+  });
+
+  it("have exact numbers wherever they stand", () => {
+    const expected = (text: string): unknown =>
+      JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+        const digits = context?.source?.replace(/e.*$/i, "").replaceAll(/[-.]/g, "") ?? "";
+        const significant = digits.replace(/^0+/, "").replace(/0+$/, "");
+        return typeof value === "number" && significant.length > 15
+          ? new InexactNumber(context?.source ?? "")
+          : value;
+      });
+    const long = fc
+      .tuple(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), fc.nat(30), fc.nat(9))
+      .map(([digits, scale, zeros]) => `${digits}.${"0".repeat(zeros)}${scale}e-${scale}`);
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), fc.array(long), (text, numbers) => {
+        const whole = `{"__proto__":[${numbers.join(",")}],"a":${text},"a":{"1":${numbers[0] ?? 1}}}`;
+        expect(parseJson(whole)).toEqual(expected(whole));
+        expect(parseJson(text)).toEqual(expected(text));
+      }),
+    );
+    expect(parseJson("1234567890.1234567")).toEqual(new InexactNumber("1234567890.1234567"));
+    for (const broken of [
+      "[01234567890123456789]",
+      "[1234567890123456789.]",
+      "[--1234567890123456]",
+    ]) {
+      expect(() => parseJson(broken)).toThrow(SyntaxError);
+    }
+  });
+
+  it("have the ids of their messages found wherever the bytes are cut", () => {
+    const long = JSON.stringify('\\"x'.repeat(700));
+    const parts = fc.tuple(fc.json({ maxDepth: 4 }), fc.json({ maxDepth: 4 }), fc.nat());
+    fc.assert(
+      fc.property(parts, fc.array(fc.nat(400)), ([before, after, id], cuts) => {
+        const text = `{"long":${long},"n":${"7".repeat(2000)},"a":${before},"id":${id},"b":${after},,`;
+        const bytes = Buffer.from(text);
+        expect(scanId(bytes)).toBe(id);
+        const scanner = createIdScanner();
+        let at = 0;
+        for (const cut of cuts) {
+          scanner.read(bytes.subarray(at, at + cut));
+          at += cut;
+        }
+        scanner.read(bytes.subarray(at));
+        expect(scanner.id()).toBe(id);
+      }),
+    );
+  });
+
+  it("with thousands of texts that are no JSON are refused after some of them", async () => {
+    const { host } = await connectScripted({});
+    const parse = vi.spyOn(JSON, "parse");
+    onTestFinished(() => parse.mockRestore());
+    const items = Array.from({ length: 9000 }, () => `{${"x".repeat(100)}`);
+    for (const [name, args] of [
+      ["disputes_summary", { ageBuckets: items }],
+      ["match_claims", { lines: items }],
+      ["disputes_apply", { changes: items }],
+      ["disputes_list", { Status: items }],
+      ["receivables_kpis", { groupBy: items }],
+    ] as const) {
+      expect(readProblem(await host.call(name, args)).code, name).toBe("invalid_request");
+    }
+    expect(parse.mock.calls.length).toBeLessThan(1000);
+  });
+
+  it("with thousands of unknown names are compared with the known ones once", async () => {
+    const { host } = await connectScripted({});
+    const many = Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [`Name_${at}`, 1]));
+    await host.call("disputes_update", { disputeId: "d", other: 1 });
+    const replace = vi.spyOn(String.prototype, "replaceAll");
+    onTestFinished(() => replace.mockRestore());
+    const result = await host.call("disputes_update", { disputeId: "d", ...many });
+    expect(readProblem(result).code).toBe("invalid_request");
+    // Each name of the call once, the known names not again.
+    expect(replace.mock.calls.length).toBeLessThan(20_000);
   });
 
   it("are not taken apart into characters before they are refused", async () => {
@@ -99,6 +196,30 @@ describe("large arguments", () => {
     const parsed = parse.mock.calls.map(([text]) => text).filter((text) => !text.startsWith("_"));
     expect(longest(parsed)).toBeLessThan(1_000_000);
     expect(longest(replace.mock.contexts)).toBeLessThan(1_000_000);
+  });
+
+  it("with long names and numerals in filters of payments are refused at once", () => {
+    const before = process.threadCpuUsage();
+    const name = "AbcDef".repeat(150_000);
+    const digits = "7".repeat(900_000);
+    const { faults } = parseFilter("cashapp", {
+      [name]: {},
+      poNumber: { [name]: 1 },
+      paymentAmount: digits,
+      invoiceAmount: { eq: digits },
+    });
+    expect(faults.map(({ code }) => code)).toEqual(["unknown", "unknown", "type", "type"]);
+    for (const { field, message } of faults)
+      expect(field.length + message.length).toBeLessThan(900);
+    const { user, system } = process.threadCpuUsage(before);
+    // Comparing each word of the name with those of each field took seconds.
+    expect((user + system) / 1000).toBeLessThan(300);
+  });
+
+  it("with thousands of conditions are refused at the first one too many", () => {
+    const or = Array.from({ length: 9000 }, () => ({ poNumber: { eq: "A" } }));
+    const { faults } = parseFilter("cashapp", { or });
+    expect(faults).toMatchObject([{ field: "filters.or[100].poNumber.eq", code: "too_long" }]);
   });
 
   it("with a JSON text within the limits are read", () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { openBrowser, type Shown } from "../support/browser.ts";
 import {
@@ -11,44 +11,44 @@ import {
   signIn,
   startAuthorization,
 } from "../support/oauth.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-import { useAuthorization, usePlatform } from "./setup.ts";
-
-const at = usePlatform();
-const oauth = useAuthorization(at);
+import { useAuthorization } from "./setup.ts";
 
 const QUESTION = 'Delete department SALES ("Sales & <service>")?\n1. It is gone for good.';
 const SHOWN =
   "Delete department SALES (&quot;Sales &amp; &lt;service&gt;&quot;)?\n1. It is gone for good.";
 
-/** Connects a program for a person, and returns the person's id. */
-const connect = async (person: Login, running: Running = oauth.running) => {
-  const coded = await authorize(running, person);
-  const { body } = await redeem(running, coded);
-  const holder = await running.server.verifyToken(body.access_token);
-  if (holder === undefined) throw new Error("no token");
-  return { personId: holder.personId, coded, body };
-};
-
-/** Signs a person in to the pages of their account. */
-const visit = async (person: Login, running: Running = oauth.running) => {
-  const browser = openBrowser();
-  const account = await browser.open(`${running.url}/oauth/account`);
-  return { browser, list: await signIn(browser, account, person) };
-};
-
-const ask = async (personId: string, running: Running = oauth.running) => {
-  const id = randomBytes(32).toString("base64url");
-  const expiresAt = Date.now() + 10 * MINUTE;
-  const url = await running.server.openApproval({ id, personId, question: QUESTION, expiresAt });
-  return { id, url: url ?? "", decision: () => running.server.findDecision({ id, personId }) };
-};
-
 const expectQuestion = ({ status, text }: Shown): void => {
   expect([status, text.includes(SHOWN)]).toEqual([200, true]);
 };
 
-describe("the approval page", () => {
+onEveryStore("the approval page", (at) => {
+  const oauth = useAuthorization(at);
+
+  /** Connects a program for a person, and returns the person's id. */
+  const connect = async (person: Login, running: Running = oauth.running) => {
+    const coded = await authorize(running, person);
+    const { body } = await redeem(running, coded);
+    const holder = await running.server.verifyToken(body.access_token);
+    if (holder === undefined) throw new Error("no token");
+    return { personId: holder.personId, coded, body };
+  };
+
+  /** Signs a person in to the pages of their account. */
+  const visit = async (person: Login, running: Running = oauth.running) => {
+    const browser = openBrowser();
+    const account = await browser.open(`${running.url}/oauth/account`);
+    return { browser, list: await signIn(browser, account, person) };
+  };
+
+  const ask = async (personId: string, running: Running = oauth.running) => {
+    const id = randomBytes(32).toString("base64url");
+    const expiresAt = Date.now() + 10 * MINUTE;
+    const url = await running.server.openApproval({ id, personId, question: QUESTION, expiresAt });
+    return { id, url: url ?? "", decision: () => running.server.findDecision({ id, personId }) };
+  };
+
   verifies("WK-10", "WK-13");
   it("exists for a person with a signed-in browser only, until they sign out", async () => {
     const max = await at().person("acme", { roles: ["Administrator"] });

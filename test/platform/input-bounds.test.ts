@@ -65,7 +65,7 @@ onEveryStore("bounds of input", (at) => {
     const body = { ...base, amount: 1, ...Object.fromEntries(others) };
     const refused = await admin.call("POST", DISPUTES, { body });
     expect([refused.status, refused.body.code]).toEqual([400, "invalid_request"]);
-    expect(refused.body.detail).toContain("2000 different names");
+    expect(refused.body.detail).toContain("2000 names");
     const taken = { ...base, amount: 1, ...Object.fromEntries(others.slice(0, 1900)) };
     expect((await admin.call("POST", DISPUTES, { body: taken })).status).toBe(201);
   });
@@ -117,6 +117,49 @@ onEveryStore("bounds of input", (at) => {
       ]);
     }
     expect((await call("GET", documentAt("INV-1"))).status).toBe(404);
+  });
+
+  const TIMES = (count: number, item: string): string => `[${`${item},`.repeat(count - 1)}${item}]`;
+
+  verifies("C-114");
+  it.each<[what: string, raw: string, message: string]>([
+    ["fields of one name", `{${'"name":1,'.repeat(2000)}"name":1}`, "2000 names of fields"],
+    ["objects", `{"custom":${TIMES(11, TIMES(9999, "{}"))}}`, "100000 arrays and objects"],
+    ["long numbers", `{"custom":${TIMES(2, TIMES(5001, "1.23456789012345678"))}}`, "10000 numbers"],
+    ["levels", '{"custom":'.repeat(100_000), "nested deeper than 32"],
+    ["items", `{"custom":${TIMES(10_001, "1")}}`, "10000 items"],
+  ])("refuses a body with too many %s, and stores nothing", async (what, raw, message) => {
+    const call = await ingestTenant(at(), `bombs-${what.replaceAll(" ", "-")}`);
+    const sent = await call("PUT", documentAt("B-1"), { raw });
+    expect([sent.status, sent.body.error]).toEqual([422, "validation_failed"]);
+    expect(sent.body.message).toContain(message);
+    expect(sent.text.length).toBeLessThan(1000);
+    expect((await call("GET", documentAt("B-1"))).status).toBe(404);
+  });
+
+  verifies("C-114");
+  it("names the first of thousands of faults, each by its path, and stores nothing", async () => {
+    const call = await ingestTenant(at(), "faults");
+    await call("POST", accountAt("A-1"), { body: ACCOUNT });
+    const lines = Array.from({ length: 9000 }, () => ({ quantity: "x", amount: {} }));
+    const details = { a: { b: [1, Array.from({ length: 5000 }, () => "\ud800")] } };
+    for (const [more, field, code] of [
+      [{ line_items: lines }, "line_items[0].quantity", "type"],
+      [{ line_items: [{}, {}, ...lines] }, "line_items[2].quantity", "type"],
+      [{ invoicing_detail: details }, "invoicing_detail.a.b[1][0]", "format"],
+    ] as const) {
+      const sent = await call("PUT", documentAt("F-1"), { body: { ...DOCUMENT, ...more } });
+      expect([sent.status, sent.body.errors[0]]).toMatchObject([422, { field, code }]);
+      expect(sent.body.errors.length).toBeLessThanOrEqual(100);
+      expect(sent.text.length).toBeLessThan(20_000);
+    }
+    const exact = JSON.stringify({ ...DOCUMENT, invoicing_detail: { a: [{ b: 0 }] } });
+    const raw = exact.replace('{"b":0}', '{"b":12345678901234567}');
+    expect((await call("PUT", documentAt("F-1"), { raw })).body.errors).toMatchObject([
+      { field: "invoicing_detail.a[0].b", code: "type" },
+    ]);
+    expect((await call("GET", documentAt("F-1"))).status).toBe(404);
+    expect((await call("PUT", documentAt("F-1"), { raw: exact })).status).toBe(201);
   });
 
   verifies("C-107");

@@ -101,6 +101,12 @@ describe("a file that would take too much is refused, and says why", () => {
     ],
     ["what is no PDF", ".pdf", () => Buffer.from("no PDF"), /damaged, or it is no PDF/],
     ["what is no ZIP", ".docx", () => Buffer.from("PK no"), /damaged, or its contents/],
+    [
+      "a ZIP of 10,001 files",
+      ".zip",
+      () => zipOf(Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`f${at}`, ""]))),
+      /10001 parts; 10000 are read at most/,
+    ],
     ["a ZIP that is no workbook", ".xlsx", () => zipOf({ a: "b" }), /no workbook/],
     [
       "an Office file with a password",

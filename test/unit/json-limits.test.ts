@@ -4,12 +4,26 @@ import { findExceededLimit, isDeeperThan } from "../../src/kit/json.ts";
 import { readBody } from "../../src/mcp/http/body.ts";
 import { verifies } from "../support/verifies.ts";
 
-const NONE = { depth: Infinity, arrayLength: Infinity, names: Infinity, commas: Infinity };
+const NONE = {
+  depth: Infinity,
+  arrayLength: Infinity,
+  names: Infinity,
+  commas: Infinity,
+  containers: Infinity,
+  longNumbers: Infinity,
+};
 
-type Counts = { depth: number; arrayLength: number; names: Set<string>; commas: number };
+type Counts = {
+  depth: number;
+  arrayLength: number;
+  names: Set<string>;
+  commas: number;
+  containers: number;
+};
 
 const count = (value: unknown, counts: Counts, depth = 1): Counts => {
   if (typeof value !== "object" || value === null) return counts;
+  counts.containers += 1;
   counts.depth = Math.max(counts.depth, depth);
   if (Array.isArray(value)) counts.arrayLength = Math.max(counts.arrayLength, value.length);
   else for (const name of Object.keys(value)) counts.names.add(JSON.stringify(name));
@@ -28,13 +42,21 @@ describe("the limits of JSON text", () => {
       fc.property(fc.json({ maxDepth: 6 }), fc.nat(4), (text, space) => {
         const value: unknown = JSON.parse(text);
         const pretty = JSON.stringify(value, null, space);
-        const { depth, arrayLength, names, commas } = count(value, {
+        const { depth, arrayLength, names, commas, containers } = count(value, {
           depth: 0,
           arrayLength: 0,
           names: new Set(),
           commas: 0,
+          containers: 0,
         });
-        const exact = { depth, arrayLength: Math.max(1, arrayLength), names: names.size, commas };
+        const exact = {
+          ...NONE,
+          depth,
+          arrayLength: Math.max(1, arrayLength),
+          names: names.size,
+          commas,
+          containers,
+        };
         expect(findExceededLimit(pretty, exact)).toBeUndefined();
         expect(isDeeperThan(value, depth)).toBe(false);
         if (depth > 0) {
@@ -48,11 +70,26 @@ describe("the limits of JSON text", () => {
         if (commas > 0) {
           expect(findExceededLimit(pretty, { ...NONE, commas: commas - 1 })).toBe("commas");
         }
+        if (containers > 0) {
+          expect(findExceededLimit(pretty, { ...NONE, containers: containers - 1 })).toBe(
+            "containers",
+          );
+        }
         if (names.size > 0) {
           expect(findExceededLimit(pretty, { ...NONE, names: names.size - 1 })).toBe("names");
         }
       }),
     );
+  });
+
+  verifies("C-114");
+  it("count fields that repeat a name, and numbers of more than 15 digits", () => {
+    const repeated = (fields: number): string => `[{${'"a":1,'.repeat(fields - 1)}"a":2},{"a":1}]`;
+    expect(findExceededLimit(repeated(10), { ...NONE, names: 10 })).toBeUndefined();
+    expect(findExceededLimit(repeated(11), { ...NONE, names: 10 })).toBe("names");
+    const long = '[123456789.1234567,-1234567890123456,"1234567890123456",123456789012345]';
+    expect(findExceededLimit(long, { ...NONE, longNumbers: 2 })).toBeUndefined();
+    expect(findExceededLimit(long, { ...NONE, longNumbers: 1 })).toBe("longNumbers");
   });
 
   it("hold for requests to the MCP server", async () => {

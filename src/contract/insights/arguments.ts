@@ -3,7 +3,7 @@ import { isWritable } from "../../kit/clock.ts";
 import { findNearest } from "../../kit/nearest.ts";
 import { findSpelling } from "../../kit/spelling.ts";
 import type { Fault } from "../errors.ts";
-import { type Checked, toFaults } from "../faults.ts";
+import { boundFaults, type Checked, toFaults } from "../faults.ts";
 
 /** Returns the words after a fault that name the most similar known value and all known ones, or the first of them. */
 export const describeKnown = (word: string, known: readonly string[], most = Infinity): string => {
@@ -79,13 +79,15 @@ export const oneOrMore = <S extends z.ZodType>(value: S) =>
 
 /** One of the words, in any spelling; a refusal names the most similar one and all. */
 export const wordAmong = (words: readonly string[]) =>
-  z.preprocess(
-    (sent) => (typeof sent === "string" ? findSpelling(sent, words) : sent),
-    z.string(`must be one of ${words.join(", ")}`).superRefine((word, context) => {
-      if (words.includes(word)) return;
-      const message = `must be a known word${describeKnown(word, words)}`;
-      context.addIssue({ code: "custom", message, params: { code: "enum" } });
-    }),
+  boundFaults(
+    z.preprocess(
+      (sent) => (typeof sent === "string" ? findSpelling(sent, words) : sent),
+      z.string(`must be one of ${words.join(", ")}`).superRefine((word, context) => {
+        if (words.includes(word)) return;
+        const message = `must be a known word${describeKnown(word, words)}`;
+        context.addIssue({ code: "custom", message, params: { code: "enum" } });
+      }),
+    ),
   );
 
 /** Finds what `orderBy` names, in any spelling, among the groupings and figures of a summary. */

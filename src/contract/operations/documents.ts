@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundFaults } from "../faults.ts";
 import { Amount, Pagination, RecordNumber, shownProperties, text, Timestamp } from "../fields.ts";
 import {
   AnyObject,
@@ -75,7 +76,7 @@ const optionalFields = {
   description: text(500).describe("for people"),
   comment: Comment.describe("remark"),
   line_items: z
-    .array(LineItem)
+    .array(boundFaults(LineItem))
     .max(10_000)
     .describe(`of ${Object.keys(LineItem.shape).join(", ")}`),
   discount_date: IngestDate.describe("last day"),

@@ -1,4 +1,5 @@
 import { isRecord } from "../../kit/json.ts";
+import { firstCharacters } from "../../kit/text.ts";
 import type { Fault } from "../errors.ts";
 import { findField, type Source } from "./catalogue.ts";
 import type { Field } from "./field.ts";
@@ -46,12 +47,13 @@ class FilterParser {
     this.source = source;
   }
 
+  /** Whether there is no use in reading on: a body has tens of thousands of conditions. */
   get #isHopeless(): boolean {
-    return this.faults.length >= MAX_FAULTS;
+    return this.faults.length >= MAX_FAULTS || this.#conditions > MAX_CONDITIONS;
   }
 
   #refuse(field: string, code: string, message: string): void {
-    this.faults.push({ field: [...field].slice(0, 200).join(""), code, message });
+    this.faults.push({ field: firstCharacters(field, 200), code, message });
   }
 
   /** Parses one object; its conditions are combined with AND. */
@@ -117,8 +119,9 @@ class FilterParser {
 
   #condition(field: Field, word: string, sent: unknown, at: string): Filter[] {
     this.#conditions += 1;
-    if (this.#conditions === MAX_CONDITIONS + 1) {
+    if (this.#conditions > MAX_CONDITIONS) {
       this.#refuse(at, "too_long", `exceeds the limit of ${MAX_CONDITIONS} conditions per query`);
+      return [];
     }
     const operator = OPERATOR_NAMES.find((known) => known === word);
     if (operator === undefined || !field.operators.includes(operator)) {

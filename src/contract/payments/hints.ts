@@ -25,7 +25,14 @@ const FIELD_SYNONYMS: readonly [RegExp, string][] = [
   [/che(ck|que)num(ber)?|check(no|ref)|traceno/i, "paymentReference"],
 ];
 
-const normalizeWord = (word: string): string => word.toLowerCase().replaceAll(/[_\s$-]/g, "");
+/** No name is longer. A word of a longer one would be compared with those of every field, which takes seconds. */
+const MAX_NAME = 100;
+
+const normalizeWord = (word: string): string =>
+  word
+    .slice(0, MAX_NAME)
+    .toLowerCase()
+    .replaceAll(/[_\s$-]/g, "");
 
 const splitWords = (name: string): string[] =>
   name
@@ -52,7 +59,7 @@ const findSimilarFields = (source: Source, name: string): string[] => {
 
 /** Returns the error message for a name that is not a field of the source. */
 export const describeUnknownField = (source: Source, name: string): string => {
-  const near = findSimilarFields(source, name);
+  const near = findSimilarFields(source, name.slice(0, MAX_NAME));
   const nearWords = near.length === 0 ? "" : `; similar: ${near.join(", ")}`;
   const elsewhere = SOURCES.filter((one) => findField(one, name) !== undefined);
   if (elsewhere.length > 0) {
@@ -76,6 +83,7 @@ export const describeUnknownFilterKey = (source: Source, name: string): string =
 const guessValue = (field: Field, sent: unknown): unknown => {
   // An object of JSON may have a field `toString`, which is no function.
   const text = typeof sent === "object" ? "" : String(sent);
+  if (text.length > MAX_NAME) return sent;
   const number = text.trim() === "" ? undefined : Number(text);
   const flag = { true: true, false: false }[text.toLowerCase()];
   const day = /^\d{4}-\d\d-\d\d/.exec(text)?.[0];

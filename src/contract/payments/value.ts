@@ -43,7 +43,8 @@ const checkNumber = (value: unknown, whole: boolean): CheckResult => {
   if (value instanceof InexactNumber) {
     return refuse("format", "must have at most 15 significant digits");
   }
-  if (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value))) {
+  const isShort = typeof value === "string" && value.length <= MAX_SHOWN_CHARACTERS;
+  if (isShort && value.trim() !== "" && Number.isFinite(Number(value))) {
     return refuse("type", `must be a number without quotes, such as ${Number(value)}`);
   }
   if (typeof value !== "number" || !Number.isFinite(value)) {

@@ -4,7 +4,7 @@ import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
-import { findExceededLimit, MESSAGE_LIMITS } from "../../kit/json.ts";
+import { findExceededLimit, MAX_NUMBER_LENGTH, MESSAGE_LIMITS } from "../../kit/json.ts";
 import { createIdScanner, type MessageId, parseWithIds, scanId } from "../message-ids.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
@@ -35,12 +35,21 @@ const notJson = (bytes: Uint8Array): Response =>
     id: scanId(bytes) ?? null,
   });
 
-const tooComplex = (bytes: Uint8Array): Response =>
-  createErrorResponse(
-    400,
-    `The request is nested deeper than ${MESSAGE_LIMITS.depth} levels, or has more than ${MESSAGE_LIMITS.names} different names of fields or ${MESSAGE_LIMITS.commas} values.`,
-    { code: -32_600, id: scanId(bytes) ?? null },
-  );
+const EXCEEDED = {
+  depth: `nested deeper than ${MESSAGE_LIMITS.depth} levels; nest it less`,
+  arrayLength: "too long in one of its lists; send less at once",
+  names: `too large: it has more than ${MESSAGE_LIMITS.names} names of fields; send less at once`,
+  commas: `too large: it has more than ${MESSAGE_LIMITS.commas} values; send less at once`,
+  containers: `too large: it has more than ${MESSAGE_LIMITS.containers} lists and objects; send less at once`,
+  longNumbers: "too large: it has too many numbers of more than 15 digits; send less at once",
+  digits: `invalid: a number has more than ${MAX_NUMBER_LENGTH} digits; send at most 15`,
+};
+
+const tooComplex = (bytes: Uint8Array, exceeded: keyof typeof EXCEEDED): Response =>
+  createErrorResponse(400, `The request is ${EXCEEDED[exceeded]}.`, {
+    code: -32_600,
+    id: scanId(bytes) ?? null,
+  });
 
 const tooMany = (): Response =>
   createErrorResponse(400, `A batch has more than ${MAX_BATCH} messages; send fewer at once.`, {
@@ -130,7 +139,8 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(bytes)) return invalidUtf8(bytes);
   const text = new TextDecoder().decode(bytes);
-  if (findExceededLimit(text, MESSAGE_LIMITS) !== undefined) return tooComplex(bytes);
+  const exceeded = findExceededLimit(text, MESSAGE_LIMITS);
+  if (exceeded !== undefined) return tooComplex(bytes, exceeded);
   const value = parseWithIds(text);
   if (Array.isArray(value) && value.length > MAX_BATCH) return tooMany();
   return value === undefined ? notJson(bytes) : value;

@@ -24,7 +24,7 @@ import { sanitizeLine } from "../results/sanitize.ts";
 import { formOf } from "../results/record-form.ts";
 import type { Given } from "./arguments/arguments.ts";
 import type { Consented } from "./asking/confirm.ts";
-import { type Asking, MAX_QUESTION, prepareCall, printOf } from "./asking/question.ts";
+import { type Asking, MAX_QUESTION, ONE_BY_ONE, prepareCall, printOf } from "./asking/question.ts";
 import { type Bound, toBound, withBound } from "./asking/bound.ts";
 import { resolveNames } from "./arguments/record-names.ts";
 import { findHits } from "./matching-hits.ts";
@@ -52,11 +52,15 @@ type Checked = {
   print: string;
 };
 
+/** `hasChanged`: a record that its line named has changed since the question. */
+type Confirmed = Checked & { hasChanged: boolean };
+
 const { update } = contract.disputes;
 const UPDATE_TOOL = defineTool(update, undefined, { confirm: disputeEnding });
 
 const NO_CHANGE = {} as NonNullable<AppliedChanges["change"]>;
 const AT_ONCE = 8;
+const CHANGED = "A record that the question named has changed since; this dispute was not changed.";
 
 const optionsOf = ({ tool, signal }: Working) => ({ tool: tool.name, signal });
 
@@ -192,11 +196,15 @@ const addNoteTo = async (
 /** Applies one change to the version that the person saw; a refusal becomes its outcome. */
 const applyOne = async (
   call: Working,
-  one: Checked,
+  one: Confirmed,
   confirmedBy: ConfirmationWay,
 ): Promise<Outcome> => {
   const { args, etag, disputeCode, before } = one;
   const { disputeId } = args;
+  const refuse = (code: string, message: string): Outcome => ({
+    result: { disputeId, disputeCode, outcome: "refused", code, message },
+  });
+  if (one.hasChanged) return refuse("precondition_failed", CHANGED);
   const options = { ...optionsOf(call), confirmedBy, ifMatch: etag ?? undefined };
   try {
     const { output, etag: version } = await call.broker.call<Operation>(update, args, options);
@@ -208,21 +216,20 @@ const applyOne = async (
     };
   } catch (error) {
     if (!(error instanceof Problem) || call.signal.aborted) throw error;
-    const { code, message } = error;
-    return { result: { disputeId, disputeCode, outcome: "refused", code, message } };
+    return refuse(error.code, error.message);
   }
 };
 
 const applyAll = async (
   call: Working,
-  checked: readonly Checked[],
+  confirmed: readonly Confirmed[],
   confirmedBy: ConfirmationWay,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
-  for (const [at, change] of checked.entries()) {
+  for (const [at, change] of confirmed.entries()) {
     // In the order of the table, one after the other.
     outcomes.push(await applyOne(call, change, confirmedBy));
-    await call.progress(`${at + 1} of ${checked.length} changes are done.`);
+    await call.progress(`${at + 1} of ${confirmed.length} changes are done.`);
   }
   return outcomes;
 };
@@ -237,15 +244,18 @@ const toReport = (outcomes: readonly Outcome[], part: "values" | "changed"): Fie
 };
 
 const BoundChanges = z.object({
-  changes: z.array(z.tuple([z.string(), z.string().nullable(), z.record(z.string(), z.unknown())])),
+  changes: z.array(
+    z.tuple([z.string(), z.string().nullable(), z.record(z.string(), z.unknown()), z.string()]),
+  ),
 });
 type BoundChange = z.infer<typeof BoundChanges>["changes"][number];
 
-/** Returns the dispute, the version and the ids of a change, which a confirmation holds for. */
-const toBoundChange = ({ etag, sent, args }: Checked): BoundChange => [
+/** Returns the dispute, the version, the ids and the print of a change, which a confirmation holds for. */
+const toBoundChange = ({ etag, sent, args, print }: Checked): BoundChange => [
   String(args["disputeId"]),
   etag,
   toBound(sent, args),
+  print,
 ];
 
 /** Returns the changes that were confirmed. A dispute that the filters select no more is checked once again. */
@@ -253,14 +263,17 @@ const selectConfirmed = async (
   call: Working,
   { where, change = NO_CHANGE, note }: AppliedChanges,
   { checked, bound }: { checked: readonly Checked[]; bound: Bound },
-): Promise<Checked[]> => {
-  const select = async ([disputeId, etag, ids]: BoundChange, at: number): Promise<Checked> => {
+): Promise<Confirmed[]> => {
+  const select = async (
+    [disputeId, etag, ids, print]: BoundChange,
+    at: number,
+  ): Promise<Confirmed> => {
     const found =
       where === undefined
         ? checked[at]
         : checked.find(({ args }) => args["disputeId"] === disputeId);
     const one = found ?? (await checkOne(call, { disputeId, change, note }));
-    return { ...one, etag, args: withBound(one.sent, ids) };
+    return { ...one, etag, args: withBound(one.sent, ids), hasChanged: one.print !== print };
   };
   return pMap(BoundChanges.parse(bound).changes, select, { concurrency: AT_ONCE });
 };
@@ -284,16 +297,15 @@ export const createApply =
     const args = given.args as AppliedChanges;
     const check = async () => checkChanges(call, await listChanges(call, context, args));
     let checked = await check();
-    let isFresh = true;
+    let isAsked = false;
     const consented = await consent(call, given, async () => {
-      // Read again after the answer.
-      if (!isFresh) checked = await check();
-      isFresh = false;
-      const print = printOf(checked.map((one) => one.print));
+      isAsked = true;
       const bound = { changes: checked.map(toBoundChange) };
-      return { summary: toTable(checked), etag: null, absent: false, bound, print };
+      return { summary: toTable(checked), etag: null, absent: false, bound, print: ONE_BY_ONE };
     });
     if ("ask" in consented) return consented.ask;
+    // The person has answered during this call: read again.
+    if (isAsked) checked = await check();
     const { bound, confirmedBy } = consented;
     const confirmed = await selectConfirmed(call, args, { checked, bound });
     const outcomes = await applyAll(call, confirmed, confirmedBy);

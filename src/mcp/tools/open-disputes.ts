@@ -16,7 +16,7 @@ import { addNote } from "./add-note.ts";
 import { type Consent, toRow } from "./apply-disputes.ts";
 import type { Given } from "./arguments/arguments.ts";
 import { resolveNames } from "./arguments/record-names.ts";
-import { type Asking, printOf } from "./asking/question.ts";
+import { type Asking, ONE_BY_ONE } from "./asking/question.ts";
 import {
   createLedger,
   type EarlierAttempt,
@@ -243,7 +243,7 @@ export const createOpen = ({ consent, context }: Needs) => {
         etag: null,
         absent: false,
         bound,
-        print: printOf(prints),
+        print: ONE_BY_ONE,
       };
     });
     if ("ask" in consented) return consented.ask;

@@ -6,17 +6,27 @@ import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { lowerId } from "../../kit/ids.ts";
-import { findExceededLimit, MAX_NUMBER_LENGTH, parseJson } from "../../kit/json.ts";
+import { findExceededLimit, MAX_NUMBER_LENGTH } from "../../kit/json.ts";
+import { parseJson } from "../../kit/parse-json.ts";
 import { readAtMost } from "../../kit/read-at-most.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BODY_BYTES: Record<Service, number> = { gateway: MIB, export: MIB, ingest: 5 * MIB };
-const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000, commas: 500_000 };
+const LIMITS = {
+  depth: 32,
+  arrayLength: 10_000,
+  names: 2000,
+  commas: 500_000,
+  containers: 100_000,
+  longNumbers: 10_000,
+};
 const BROKEN = {
   depth: `The body is nested deeper than ${LIMITS.depth} levels.`,
   arrayLength: `An array has more than ${LIMITS.arrayLength} items.`,
-  names: `The body has more than ${LIMITS.names} different names of fields.`,
+  names: `The body has more than ${LIMITS.names} names of fields.`,
   commas: `The body has more than ${LIMITS.commas} values.`,
+  containers: `The body has more than ${LIMITS.containers} arrays and objects.`,
+  longNumbers: `The body has more than ${LIMITS.longNumbers} numbers of more than 15 digits.`,
   digits: `A number has more than ${MAX_NUMBER_LENGTH} digits.`,
 };
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "../../kit/json.ts";
+import { parseJson } from "../../kit/parse-json.ts";
 import { toExactNumber } from "./numbers.ts";
 
 type Kind = "number" | "boolean" | "text" | "either" | "other";

@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
-import { isRecord, parseJson } from "../../kit/json.ts";
+import { isRecord } from "../../kit/json.ts";
+import { parseJson } from "../../kit/parse-json.ts";
 import { findNearest, offerNames } from "../../kit/nearest.ts";
 import type { Fields, FieldSpec } from "./fields.ts";
 import {

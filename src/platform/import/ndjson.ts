@@ -1,8 +1,16 @@
-import { findExceededLimit, isRecord, MAX_NUMBER_LENGTH, parseJson } from "../../kit/json.ts";
+import { findExceededLimit, isRecord, MAX_NUMBER_LENGTH } from "../../kit/json.ts";
+import { parseJson } from "../../kit/parse-json.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
 
-const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000, commas: 500_000 };
+const LIMITS = {
+  depth: 32,
+  arrayLength: 10_000,
+  names: 2000,
+  commas: 500_000,
+  containers: 100_000,
+  longNumbers: 10_000,
+};
 
 const INVALID = { code: "invalid_json", message: "is not valid JSON" };
 const NO_OBJECT = { code: "type", message: "must be a JSON object" };
@@ -14,9 +22,17 @@ const BROKEN = {
   },
   names: {
     code: "too_long",
-    message: `has more than ${LIMITS.names} different names of fields`,
+    message: `has more than ${LIMITS.names} names of fields`,
   },
   commas: { code: "too_long", message: `has more than ${LIMITS.commas} values` },
+  containers: {
+    code: "too_long",
+    message: `has more than ${LIMITS.containers} arrays and objects`,
+  },
+  longNumbers: {
+    code: "too_long",
+    message: `has more than ${LIMITS.longNumbers} numbers of more than 15 digits`,
+  },
   digits: { code: "too_long", message: `has a number of more than ${MAX_NUMBER_LENGTH} digits` },
 };
 

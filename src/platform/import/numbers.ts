@@ -1,4 +1,4 @@
-import { parseJson } from "../../kit/json.ts";
+import { parseJson } from "../../kit/parse-json.ts";
 import { abbreviate } from "../../contract/payments/value.ts";
 
 /** The signs in the numbers of a file. */

@@ -95,16 +95,37 @@ const isNumber = ({ type }: JsonSchema): boolean =>
 
 const NUMERIC = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
+const NUMBER_TEXT = /^\s*-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*$/;
+
+/** JSON text of each type, or its beginning. Parsing other text takes long, because it ends in an exception. */
+const JSON_TEXTS: Readonly<Record<string, RegExp>> = {
+  array: /^\s*\[/,
+  object: /^\s*\{/,
+  number: NUMBER_TEXT,
+  integer: NUMBER_TEXT,
+  boolean: /^\s*(?:true|false)\s*$/,
+  null: /^\s*null\s*$/,
+};
+
+/** Whether a text may be JSON of one of the types. Numbers and words are short. */
+const isJsonOf = (types: readonly string[], text: string): boolean =>
+  types.some((type) => {
+    const isNested = type === "array" || type === "object";
+    return (isNested || text.length <= MAX_NUMBER_LENGTH) && JSON_TEXTS[type]?.test(text) === true;
+  });
+
+/** Counts the texts of a call that are no JSON: each costs an exception, and a list may have thousands. */
+type Parsing = { broken: number };
+const MAX_BROKEN = 100;
+
 /** Parses JSON strings and wraps single items: many hosts send objects, lists and numbers as text. */
-const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
+const unwrapped = (value: unknown, schema: JsonSchema, parsing: Parsing): unknown => {
   const types = [schema.type ?? []].flat();
   if (fits(value, types)) return value;
-  // Numbers and words are short; the parser takes long for a number of many digits.
-  const isLong = typeof value === "string" && value.length > MAX_NUMBER_LENGTH;
-  const isNested = types.includes("array") || types.includes("object");
-  if (typeof value === "string" && (isNested || !isLong)) {
+  if (typeof value === "string" && parsing.broken < MAX_BROKEN && isJsonOf(types, value)) {
     const inner = parseText(value);
     if (fits(inner, types)) return inner;
+    parsing.broken += 1;
     const trimmed = value.trim();
     if (isNumber(schema) && NUMERIC.test(trimmed)) return Number(trimmed);
   }
@@ -120,6 +141,7 @@ const NUMBER: JsonSchema = { type: "integer" };
 type Unknown = { path: string; name: string; known: string[] };
 type OnUnknown = (unknown: Unknown) => void;
 type Conversion = {
+  parsing: Parsing;
   onUnknown: OnUnknown;
   onTwice: (fault: Fault) => void;
   /** The arguments of an operation, for whom the words of a status become numbers; undefined for an insight. */
@@ -143,8 +165,8 @@ const convert = (
   options: Conversion,
 ): unknown => {
   if (options.own !== undefined && isStatus(schema))
-    return parseStatusWord(unwrapped(value, NUMBER));
-  const inner = unwrapped(value, schema);
+    return parseStatusWord(unwrapped(value, NUMBER, options.parsing));
+  const inner = unwrapped(value, schema, options.parsing);
   const { items, properties } = schema;
   if (Array.isArray(inner) && items !== undefined) {
     return inner.map((item, index) => convert(item, items, `${path}[${index}]`, options));
@@ -208,6 +230,7 @@ export const unwrapArguments = (
   const known = Object.keys(schema.properties ?? {});
   const respelt = respellNames(sent, known, { path: "", onTwice });
   const values = convert(withoutNulls(tool, respelt, schema), schema, "", {
+    parsing: { broken: 0 },
     onUnknown,
     onTwice,
     own: isOperationTool(tool) ? formOf(tool).own.shape : undefined,

@@ -237,7 +237,7 @@ const askForm = async (
   const askedAt = now();
   const answer = await host.ask(summary);
   if (isYes(inputResponse({ [KEY]: answer }, KEY))) {
-    await checkUnchanged(now, prepare, { print, askedAt });
+    await checkUnchanged(prepare, print);
     return { etag, absent, bound, confirmedBy: "form" };
   }
   if (now() - askedAt > UNANSWERED_WITHIN_MS) throw declined();

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { ConfirmationWay } from "../../../contract/confirmation.ts";
 import { Problem } from "../../../contract/errors.ts";
-import { type Clock, MINUTE, SECOND } from "../../../kit/clock.ts";
+import { type Clock, MINUTE } from "../../../kit/clock.ts";
 import { randomToken } from "../../../kit/ids.ts";
 import type { Seal } from "../../../kit/seal.ts";
 import { Refusal } from "../../results/refusal.ts";
 import { bindingOf, type Purpose } from "../binding.ts";
 import type { Bound } from "./bound.ts";
-import type { Asking, Version } from "./question.ts";
+import { type Asking, ONE_BY_ONE, type Version } from "./question.ts";
 import type { ReplayGuard } from "./replay-guard.ts";
 
 /** The version that the person has confirmed to change, the ids in the question, and how the person confirmed. */
@@ -28,8 +28,6 @@ export type SealedLeave = {
   leave: Omit<Leave, "confirmedBy">;
 };
 
-/** No person reads a question and answers it in less time, so nothing that it names is read again. */
-const REREAD_AFTER_MS = 5 * SECOND;
 const LIFE_MS = 10 * MINUTE;
 
 const Sealed = z.tuple([
@@ -110,16 +108,15 @@ export const openSealed = (seal: Seal, sealed: unknown): unknown =>
 
 /**
  * Checks that a question is still the same. Change and ids are bound to it; the other records that it named are read
- * again, unless the answer came at once.
+ * again.
  *
  * @throws {Problem} precondition_failed
  */
 export const checkUnchanged = async (
-  now: Clock,
   prepare: LeaveFor["prepare"],
-  { print, askedAt }: { print: string; askedAt: number },
+  print: string,
 ): Promise<void> => {
-  if (now() - askedAt > REREAD_AFTER_MS && (await prepare()).print !== print) throw changed();
+  if (print !== ONE_BY_ONE && (await prepare()).print !== print) throw changed();
 };
 
 /**
@@ -129,12 +126,12 @@ export const checkUnchanged = async (
  * @throws {Problem} precondition_failed
  */
 export const redeemLeave = async (
-  { now, replayGuard }: LeaveNeeds,
+  { replayGuard }: Pick<LeaveNeeds, "replayGuard">,
   prepare: LeaveFor["prepare"],
-  { id, expiresAt, leave, ...fields }: SealedLeave,
+  { id, expiresAt, leave, print }: SealedLeave,
   confirmedBy: ConfirmationWay,
 ): Promise<Leave> => {
   if (!(await replayGuard.claim(id, expiresAt))) throw invalidConfirmation("has been used");
-  await checkUnchanged(now, prepare, fields);
+  await checkUnchanged(prepare, print);
   return { ...leave, confirmedBy };
 };

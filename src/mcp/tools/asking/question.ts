@@ -43,6 +43,9 @@ export type Asking = Version & {
   print: string;
 };
 
+/** The print of a question about several changes, which the tool compares one by one before it makes each. */
+export const ONE_BY_ONE = "";
+
 /** Returns the print of a question: a confirmation holds only as long as it stays the same. */
 export const printOf = (...parts: readonly unknown[]): string =>
   hash("sha256", canonical(parts), "base64url").slice(0, 22);

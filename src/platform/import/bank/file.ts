@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { Problem } from "../../../contract/errors.ts";
-import { parseJson } from "../../../kit/json.ts";
+import { parseJson } from "../../../kit/parse-json.ts";
 import { formatDay } from "../dates.ts";
 import { type Line, readLines } from "../lines.ts";
 import { createOccurrences } from "../occurrences.ts";
