@@ -184,8 +184,8 @@ export const saveReturns = async (
   for (const { row, whole, parts } of returns) {
     const own = new Set(whole.map(({ paymentId }) => paymentId));
     const isWaiting = row.waits === RETURN_WAITS.forPayment;
-    const sought = isWaiting ? parts.filter(({ paymentId }) => own.has(paymentId)) : [];
-    const links = await findLinks(tx, needs, sought);
+    const waiting = isWaiting ? parts.filter(({ paymentId }) => own.has(paymentId)) : [];
+    const links = await findLinks(tx, needs, waiting);
     for (const one of whole) {
       const link = links.get(one.paymentId);
       saved.push(link === undefined ? one : { ...one, returnedPaymentId: link.paymentId });
