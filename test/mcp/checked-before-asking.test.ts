@@ -168,7 +168,8 @@ describe("a platform without dry runs", () => {
     expect(await remove([])).toEqual({
       questions: [expect.stringContaining("Delete resolution SPENT")],
       code: "in_use",
-      calls: ["resolutions.get", "resolutions.delete_by_code"],
+      // Read again after the answer.
+      calls: ["resolutions.get", "resolutions.get", "resolutions.delete_by_code"],
     });
   });
 

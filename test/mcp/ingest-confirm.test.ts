@@ -48,7 +48,9 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
     expect(questions).toEqual([
       "Replace account ACC-1 (Northwind Traders), with one named Southwind? Fields that are not sent are lost.",
     ]);
-    const [, replaced] = broker.seen;
+    // Read again after the answer.
+    const [, again, replaced] = broker.seen;
+    expect(again).toMatchObject({ id: "accounts.get" });
     expect(replaced).toMatchObject({ id: "accounts.replace", args: REPLACE });
     expect(replaced?.options.ifMatch).toBe('"a.7"');
   });
@@ -109,15 +111,11 @@ describe("replacing through a host that cannot ask", () => {
   });
 
   verifies("D-MCP-2");
-  it("the token carries the ETag that the question was about, even after later changes", async () => {
-    let version = 0;
-    const reading = plays(null);
+  it("the token carries the ETag that the question was about, and holds for that version only", async () => {
+    let version = 1;
     const broker = scriptBroker({
-      ...reading,
-      "accounts.get": () => {
-        version += 1;
-        return createReply({ ...ACCOUNT, notes: [] }, { etag: `"a.${version}"` })();
-      },
+      ...plays(null),
+      "accounts.get": () => createReply({ ...ACCOUNT, notes: [] }, { etag: `"a.${version}"` })(),
     });
     const host = await connectModern(await createOptions(broker));
     const { confirmationToken, summary } = readConfirmation(
@@ -126,13 +124,15 @@ describe("replacing through a host that cannot ask", () => {
     expect(summary).toContain("Northwind Traders");
     const args = { ...REPLACE, confirmationToken };
     expect((await host.call("accounts_replace", args)).isError).toBeFalsy();
-    expect(version).toBe(1);
+    expect(broker.seen.at(-1)?.options.ifMatch).toBe('"a.1"');
     expect(readProblem(await host.call("accounts_replace", args)).code).toBe(
       "confirmation_invalid",
     );
     const other = readConfirmation(await host.call("accounts_replace", REPLACE));
+    version = 2;
     const late = { ...REPLACE, confirmationToken: other.confirmationToken };
     expect(readProblem(await host.call("accounts_replace", late)).code).toBe("precondition_failed");
+    expect(broker.seen.at(-1)).toMatchObject({ id: "accounts.get" });
   });
 
   it("refuses an ifMatch of another version without a question", async () => {
