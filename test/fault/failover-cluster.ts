@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { vi } from "vitest";
+import { SECOND } from "../../src/kit/clock.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
 import { freePort } from "../support/free-port.ts";
@@ -31,7 +33,10 @@ export const startFailoverCluster = async (): Promise<FailoverCluster> => {
   const proxy = await startDatabaseHaproxy(join(folder, "haproxy"), port, patroni.adapt);
   await patroni.findPrimary();
   await patroni.becomeWhole();
-  await administer(patroni.urlOf("postgres", `127.0.0.1:${port}`), `create database ${DATABASE}`);
+  const throughProxy = patroni.urlOf("postgres", `127.0.0.1:${port}`);
+  // HAProxy ends connections until its checks have found the primary.
+  await vi.waitFor(() => administer(throughProxy, "select 1"), 30 * SECOND);
+  await administer(throughProxy, `create database ${DATABASE}`);
   const url = patroni.urlOf(DATABASE);
   const open = () => openPostgres(url, signingIn(folder));
   await (await open()).close();

@@ -3,6 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import pMap from "p-map";
 import { Problem } from "../../../contract/errors.ts";
 import { formatTimestamp, systemClock } from "../../../kit/clock.ts";
 import { makeFolder } from "../../../kit/make-folder.ts";
@@ -18,6 +19,7 @@ import { copyFlushed, type DataPaths, type Entry, measureFile, writeManifest } f
 
 /** Number of times that the database is copied again because files that it refers to were deleted meanwhile. */
 const MAX_COPIES = 20;
+const COPIED_AT_ONCE = 8;
 
 export type BackupNeeds = {
   /** The folder to write; empty or missing. */
@@ -62,17 +64,19 @@ const copyStore = async (needs: BackupNeeds): Promise<Copied> => {
   const database = join(folder, basename(paths.database));
   const entries = new Map<string, Entry>();
   let lacked = new Set<string>();
-  for (let copy = 1; copy <= MAX_COPIES; copy += 1) {
+  for (let made = 0; made < MAX_COPIES; made += 1) {
     await rm(database, { force: true });
     await copyDatabase(paths.database, database);
     const content = await readCopy(database);
     if ((await readStoreId(needs.files)) !== undefined) content.fileKeys.push(STORE_ID_KEY);
     const missing: string[] = [];
-    for (const key of content.fileKeys) {
+    const copy = async (key: string): Promise<void> => {
       const entry = entries.get(key) ?? (await copyStored(needs, key));
       if (entry === undefined) missing.push(key);
       else entries.set(key, entry);
-    }
+    };
+    // A client can delete a file until it is copied, so that one by one the last copies could be too late each time.
+    await pMap(new Set(content.fileKeys), copy, { concurrency: COPIED_AT_ONCE });
     if (missing.every((key) => lacked.has(key))) return { content, entries, missing };
     lacked = new Set(missing);
   }
