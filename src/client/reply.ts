@@ -12,14 +12,7 @@ import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts
 
 const MAX_IGNORED = 20;
 /** Beyond any record: a deeper value could overflow the stack of recursive code, more names take long to parse. */
-const LIMITS = {
-  depth: 64,
-  arrayLength: Infinity,
-  names: 10_000,
-  commas: Infinity,
-  containers: Infinity,
-  longNumbers: Infinity,
-};
+const LIMITS = { depth: 64, names: 10_000 };
 
 /** The characters of a body from which its limits, its JSON and its records are read in turns of their own. */
 const LONG = 65_536;

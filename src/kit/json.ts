@@ -30,20 +30,20 @@ export const parsePrivateJson = (text: string): unknown => {
   return value;
 };
 
-/** Limits of JSON text. */
+/** Limits of JSON text; absent: no limit. */
 export type JsonLimits = {
   /** Nesting of arrays and objects. */
-  depth: number;
+  depth?: number;
   /** Items in one array. */
-  arrayLength: number;
+  arrayLength?: number;
   /** Different names of fields in the whole text, and fields of one object, which may repeat a name. */
-  names: number;
+  names?: number;
   /** Commas between items and fields in the whole text: what walks the value takes time for each. */
-  commas: number;
+  commas?: number;
   /** Arrays and objects in the whole text. */
-  containers: number;
+  containers?: number;
   /** Numbers in the whole text that may have more than 15 digits, each of which becomes an object. */
-  longNumbers: number;
+  longNumbers?: number;
 };
 
 export const QUOTE = 0x22;
@@ -71,6 +71,9 @@ export const findExceededLimit = (
   text: string,
   limits: JsonLimits,
 ): keyof JsonLimits | "digits" | undefined => {
+  const { depth = Infinity, arrayLength = Infinity, names: mostNames = Infinity } = limits;
+  const { commas: mostCommas = Infinity, containers: mostContainers = Infinity } = limits;
+  const { longNumbers: mostLongNumbers = Infinity } = limits;
   /** Items counted in each open array; for an object, its fields as a negative number. */
   const open: number[] = [];
   const names = new Set<string>();
@@ -84,23 +87,23 @@ export const findExceededLimit = (
         if (at - start >= MAX_NUMBER_LENGTH) return "digits";
       }
       if (at - start >= MAX_DIGITS) longNumbers += 1;
-      if (longNumbers > limits.longNumbers) return "longNumbers";
+      if (longNumbers > mostLongNumbers) return "longNumbers";
     } else if (unit === QUOTE) {
       from = at + 1;
       to = findClosingQuote(text, from);
       at = to;
     } else if (unit === COLON) {
-      if (names.add(text.slice(from, to)).size > limits.names) return "names";
+      if (names.add(text.slice(from, to)).size > mostNames) return "names";
     } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
-      if (open.push(unit === OPEN_ARRAY ? 1 : -1) > limits.depth) return "depth";
+      if (open.push(unit === OPEN_ARRAY ? 1 : -1) > depth) return "depth";
       containers += 1;
-      if (containers > limits.containers) return "containers";
+      if (containers > mostContainers) return "containers";
     } else if (unit === COMMA) {
       commas += 1;
-      if (commas > limits.commas) return "commas";
+      if (commas > mostCommas) return "commas";
       const count = open.at(-1) ?? 0;
-      if (count >= limits.arrayLength) return "arrayLength";
-      if (-count >= limits.names) return "names";
+      if (count >= arrayLength) return "arrayLength";
+      if (-count >= mostNames) return "names";
       if (count !== 0) open[open.length - 1] = count + Math.sign(count);
     } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open.pop();
   }
@@ -108,14 +111,22 @@ export const findExceededLimit = (
 };
 
 /** Limits of a message that a host sends, and of JSON in its texts. Deep arguments are refused later, as a call. */
-export const MESSAGE_LIMITS: JsonLimits = {
+export const MESSAGE_LIMITS = {
   depth: 200_000,
-  arrayLength: Infinity,
   names: 10_000,
   commas: 20_000,
   containers: 250_000,
-  longNumbers: Infinity,
-};
+} as const satisfies JsonLimits;
+
+/** Limits of the body of a request to the platform, and of a record in a line of an import. */
+export const RECORD_LIMITS = {
+  depth: 32,
+  arrayLength: 10_000,
+  names: 2000,
+  commas: 500_000,
+  containers: 100_000,
+  longNumbers: 10_000,
+} as const satisfies JsonLimits;
 
 /** The parser takes long for these values alone. */
 const MAY_BE_LARGE = /^\s*[[{\d-]/;

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { parseFilter } from "../../src/contract/payments/filter.ts";
-import { findExceededLimit, InexactNumber, isLargerThan, parseSent } from "../../src/kit/json.ts";
+import {
+  findExceededLimit,
+  InexactNumber,
+  isLargerThan,
+  parseSent,
+  RECORD_LIMITS,
+} from "../../src/kit/json.ts";
 import { parseJson } from "../../src/kit/parse-json.ts";
 import { firstCharacters, hasMoreCharacters } from "../../src/kit/text.ts";
 import { createIdScanner, scanId } from "../../src/mcp/message-ids.ts";
@@ -12,15 +18,6 @@ import { parseAttachmentUri, parseName, parseRunUri } from "../../src/mcp/resour
 import { DISPUTE, EXPORT_RUNS } from "../../src/mcp/results/resource-uris.ts";
 import { connectScripted, readProblem } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
-
-const LIMITS = {
-  depth: 32,
-  arrayLength: 10_000,
-  names: 2000,
-  commas: 500_000,
-  containers: 100_000,
-  longNumbers: 10_000,
-};
 
 verifies("C-114");
 describe("large arguments", () => {
@@ -41,8 +38,8 @@ describe("large arguments", () => {
 
   it("with numbers of millions of digits are refused, and long ones are parsed at once", () => {
     const digits = "9".repeat(4_000_000);
-    expect(findExceededLimit(`[${digits}]`, LIMITS)).toBe("digits");
-    expect(findExceededLimit(`["${digits}",${"9".repeat(999)}]`, LIMITS)).toBeUndefined();
+    expect(findExceededLimit(`[${digits}]`, RECORD_LIMITS)).toBe("digits");
+    expect(findExceededLimit(`["${digits}",${"9".repeat(999)}]`, RECORD_LIMITS)).toBeUndefined();
     const parse = vi.spyOn(JSON, "parse");
     const many = `[${Array.from({ length: 200_000 }, () => "123456789012345").join(",")}]`;
     expect(parseJson(many)).toHaveLength(200_000);

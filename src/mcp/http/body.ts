@@ -4,7 +4,12 @@ import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
-import { findExceededLimit, MAX_NUMBER_LENGTH, MESSAGE_LIMITS } from "../../kit/json.ts";
+import {
+  findExceededLimit,
+  type JsonLimits,
+  MAX_NUMBER_LENGTH,
+  MESSAGE_LIMITS,
+} from "../../kit/json.ts";
 import { createIdScanner, type MessageId, parseWithIds, scanId } from "../message-ids.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
@@ -35,18 +40,16 @@ const notJson = (bytes: Uint8Array): Response =>
     id: scanId(bytes) ?? null,
   });
 
-const EXCEEDED = {
+const EXCEEDED: Partial<Record<keyof JsonLimits | "digits", string>> = {
   depth: `nested deeper than ${MESSAGE_LIMITS.depth} levels; nest it less`,
-  arrayLength: "too long in one of its lists; send less at once",
   names: `too large: it has more than ${MESSAGE_LIMITS.names} names of fields; send less at once`,
   commas: `too large: it has more than ${MESSAGE_LIMITS.commas} values; send less at once`,
   containers: `too large: it has more than ${MESSAGE_LIMITS.containers} lists and objects; send less at once`,
-  longNumbers: "too large: it has too many numbers of more than 15 digits; send less at once",
   digits: `invalid: a number has more than ${MAX_NUMBER_LENGTH} digits; send at most 15`,
 };
 
-const tooComplex = (bytes: Uint8Array, exceeded: keyof typeof EXCEEDED): Response =>
-  createErrorResponse(400, `The request is ${EXCEEDED[exceeded]}.`, {
+const tooComplex = (bytes: Uint8Array, exceeded: keyof JsonLimits | "digits"): Response =>
+  createErrorResponse(400, `The request is ${EXCEEDED[exceeded] ?? "too large"}.`, {
     code: -32_600,
     id: scanId(bytes) ?? null,
   });

@@ -6,27 +6,19 @@ import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { lowerId } from "../../kit/ids.ts";
-import { findExceededLimit, MAX_NUMBER_LENGTH } from "../../kit/json.ts";
+import { findExceededLimit, MAX_NUMBER_LENGTH, RECORD_LIMITS } from "../../kit/json.ts";
 import { parseJson } from "../../kit/parse-json.ts";
 import { readAtMost } from "../../kit/read-at-most.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BODY_BYTES: Record<Service, number> = { gateway: MIB, export: MIB, ingest: 5 * MIB };
-const LIMITS = {
-  depth: 32,
-  arrayLength: 10_000,
-  names: 2000,
-  commas: 500_000,
-  containers: 100_000,
-  longNumbers: 10_000,
-};
 const BROKEN = {
-  depth: `The body is nested deeper than ${LIMITS.depth} levels.`,
-  arrayLength: `An array has more than ${LIMITS.arrayLength} items.`,
-  names: `The body has more than ${LIMITS.names} names of fields.`,
-  commas: `The body has more than ${LIMITS.commas} values.`,
-  containers: `The body has more than ${LIMITS.containers} arrays and objects.`,
-  longNumbers: `The body has more than ${LIMITS.longNumbers} numbers of more than 15 digits.`,
+  depth: `The body is nested deeper than ${RECORD_LIMITS.depth} levels.`,
+  arrayLength: `An array has more than ${RECORD_LIMITS.arrayLength} items.`,
+  names: `The body has more than ${RECORD_LIMITS.names} names of fields.`,
+  commas: `The body has more than ${RECORD_LIMITS.commas} values.`,
+  containers: `The body has more than ${RECORD_LIMITS.containers} arrays and objects.`,
+  longNumbers: `The body has more than ${RECORD_LIMITS.longNumbers} numbers of more than 15 digits.`,
   digits: `A number has more than ${MAX_NUMBER_LENGTH} digits.`,
 };
 
@@ -154,7 +146,7 @@ const parseBody = (operation: Operation, text: string, contentType: string | nul
       "Send the body in UTF-8, and name no other charset.",
     );
   }
-  const broken = findExceededLimit(text, LIMITS);
+  const broken = findExceededLimit(text, RECORD_LIMITS);
   if (broken !== undefined) {
     throw new Problem(createInvalid(operation, "invalid_request"), BROKEN[broken]);
   }

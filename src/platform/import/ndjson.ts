@@ -1,44 +1,35 @@
-import { findExceededLimit, isRecord, MAX_NUMBER_LENGTH } from "../../kit/json.ts";
+import { findExceededLimit, isRecord, MAX_NUMBER_LENGTH, RECORD_LIMITS } from "../../kit/json.ts";
 import { parseJson } from "../../kit/parse-json.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
 
-const LIMITS = {
-  depth: 32,
-  arrayLength: 10_000,
-  names: 2000,
-  commas: 500_000,
-  containers: 100_000,
-  longNumbers: 10_000,
-};
-
 const INVALID = { code: "invalid_json", message: "is not valid JSON" };
 const NO_OBJECT = { code: "type", message: "must be a JSON object" };
 const BROKEN = {
-  depth: { code: "depth", message: `is nested deeper than ${LIMITS.depth} levels` },
+  depth: { code: "depth", message: `is nested deeper than ${RECORD_LIMITS.depth} levels` },
   arrayLength: {
     code: "too_long",
-    message: `has an array of more than ${LIMITS.arrayLength} items`,
+    message: `has an array of more than ${RECORD_LIMITS.arrayLength} items`,
   },
   names: {
     code: "too_long",
-    message: `has more than ${LIMITS.names} names of fields`,
+    message: `has more than ${RECORD_LIMITS.names} names of fields`,
   },
-  commas: { code: "too_long", message: `has more than ${LIMITS.commas} values` },
+  commas: { code: "too_long", message: `has more than ${RECORD_LIMITS.commas} values` },
   containers: {
     code: "too_long",
-    message: `has more than ${LIMITS.containers} arrays and objects`,
+    message: `has more than ${RECORD_LIMITS.containers} arrays and objects`,
   },
   longNumbers: {
     code: "too_long",
-    message: `has more than ${LIMITS.longNumbers} numbers of more than 15 digits`,
+    message: `has more than ${RECORD_LIMITS.longNumbers} numbers of more than 15 digits`,
   },
   digits: { code: "too_long", message: `has a number of more than ${MAX_NUMBER_LENGTH} digits` },
 };
 
 const parseLine = (line: Line): Item => {
   if (line.fault !== undefined) return toUnreadable(line, line.fault);
-  const broken = findExceededLimit(line.text, LIMITS);
+  const broken = findExceededLimit(line.text, RECORD_LIMITS);
   if (broken !== undefined) return toUnreadable(line, BROKEN[broken]);
   let value: unknown;
   try {

@@ -75,7 +75,7 @@ const copyStore = async (needs: BackupNeeds): Promise<Copied> => {
       if (entry === undefined) missing.push(key);
       else entries.set(key, entry);
     };
-    // A client can delete a file until it is copied, so that one by one the last copies could be too late each time.
+    // Clients delete files meanwhile. Copied one by one, the last ones could be gone each time.
     await pMap(new Set(content.fileKeys), copy, { concurrency: COPIED_AT_ONCE });
     if (missing.every((key) => lacked.has(key))) return { content, entries, missing };
     lacked = new Set(missing);

@@ -21,10 +21,10 @@ import { findCandidates, type PartFacts } from "./candidates.ts";
 import { createJoiner, doubt, isReturn } from "./joining.ts";
 import type { BankPayment, Judged } from "./judged.ts";
 import {
+  describeReturns,
   linkReturns,
   linkWaitingReturns,
   relinkReturns,
-  type ReturnPart,
   saveReturns,
 } from "./returns.ts";
 import { createRowCheck } from "./row.ts";
@@ -142,16 +142,6 @@ const toWhole = ({ payments, entry, paymentIds, verdict, facts, known }: Judged)
     const isDoubtful = verdict.as === "doubtful" && known === undefined;
     return [{ paymentId, rows, ...(isDoubtful ? { doubt: verdict.reason } : {}) }];
   });
-
-/** Describes the returns of an entry, each with its own references. */
-const describeReturns = ({ facts, entry, paymentIds }: Judged): ReturnPart[] => {
-  const [paymentId] = paymentIds;
-  if (paymentIds.length < 2) return paymentId === undefined ? [] : [{ paymentId, facts }];
-  return describeParts(facts, entry.payments, paymentIds).map((part) => ({
-    paymentId: part.paymentId,
-    facts: { ...part.facts, account: facts.account },
-  }));
-};
 
 type Found = { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] };
 
@@ -309,7 +299,11 @@ const writeEntries = async (
   const returns = bringing.flatMap((one) => {
     const row = created.get(one.facts.id) ?? one.known;
     if (row === undefined || !isReturn(row)) return [];
-    return [{ row, whole: toWhole(one), parts: describeReturns(one) }];
+    const { facts, entry, paymentIds } = one;
+    const parts = describeReturns(facts, paymentIds, () =>
+      describeParts(facts, entry.payments, paymentIds),
+    );
+    return [{ row, whole: toWhole(one), parts }];
   });
   const taken = await saveReturns(tx, needs, returns, journal);
   for (const { facts, verdict } of judged) {

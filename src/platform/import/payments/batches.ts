@@ -82,7 +82,7 @@ const divide = (
   for (const row of stored) settle(work, row, batch.id);
   settle(work, batch, null);
   const settled = work.rows.get(batch.id) ?? batch;
-  // What waited for the payments that a batch of returns takes back is each of its returns.
+  // Each return of a batch waits for its payment by itself, so the batch no longer waits.
   change(work, {
     ...settled,
     payment_ids: JSON.stringify(ids),
@@ -186,7 +186,7 @@ const findStoredParts = (work: Work): void => {
   }
 };
 
-/** Returns a function that tells whether a message has an entry for the payment of an advice. */
+/** Returns a function that tells whether a message has an entry that was joined to a stored one. */
 const createAnswers = ({ rows, judged }: Work) => {
   const answers = new Set([
     ...[...rows.values()].map(({ joined_to: root, message }) => `${root} ${message}`),
@@ -194,7 +194,7 @@ const createAnswers = ({ rows, judged }: Work) => {
       verdict.as === "joined" ? [`${verdict.root.id} ${message}`] : [],
     ),
   ]);
-  return (advice: PaymentEntryRow, message: string) => answers.has(`${advice.id} ${message}`);
+  return (row: PaymentEntryRow, message: string) => answers.has(`${row.id} ${message}`);
 };
 
 /** Finds the entries that are about payments of new batches that the bank did not divide. */
@@ -209,8 +209,7 @@ const findStoredSum = (work: Work): void => {
     const named = findSingles(facts).filter(
       (row) => work.rows.get(row.id)?.part_of === null && !isAnswered(row, facts.message),
     );
-    const sameDay = preferDay(named, facts.day);
-    const singles = addUp(named).eq(facts.amount) ? named : sameDay;
+    const singles = addUp(named).eq(facts.amount) ? named : preferDay(named, facts.day);
     const [first] = singles;
     if (first === undefined) continue;
     const sum = addUp(singles);

@@ -21,7 +21,7 @@ import {
   toBankReference,
 } from "./entry-facts.ts";
 import { shiftDay } from "./joining.ts";
-import { describeStoredParts } from "./parts.ts";
+import { type BatchPart, describeStoredParts } from "./parts.ts";
 import { savePayments, type SaveNeeds, type WholePayment } from "./save.ts";
 
 /** Banks return items within this time; later ones are found by a reference of the bank alone. */
@@ -198,19 +198,27 @@ export const saveReturns = async (
   return savePayments(tx, needs, saved, journal);
 };
 
+/** Describes the returns of an entry: itself, or each of several, whose account is that of the entry. */
+export const describeReturns = (
+  entry: Return,
+  paymentIds: readonly string[],
+  describe: () => readonly BatchPart[],
+): ReturnPart[] => {
+  const [first] = paymentIds;
+  if (paymentIds.length < 2) return first === undefined ? [] : [{ paymentId: first, facts: entry }];
+  const { account } = entry;
+  return describe().map(({ paymentId, facts }) => ({ paymentId, facts: { ...facts, account } }));
+};
+
 /** Describes the returns of a stored entry. Those of an entry of several have the references of their rows. */
 const describeStored = (
   back: PaymentEntryRow,
   byPayment: ReadonlyMap<string, readonly StoredPayment[]>,
 ): ReturnPart[] => {
   const ids = parsePaymentIds(back);
-  const [paymentId] = ids;
-  if (ids.length < 2) return paymentId === undefined ? [] : [{ paymentId, facts: back }];
-  const parts = describeStoredParts({ ...back, reference_list: "[]" }, ids, byPayment);
-  return parts.map((part) => ({
-    paymentId: part.paymentId,
-    facts: { ...part.facts, account: back.account },
-  }));
+  return describeReturns(back, ids, () =>
+    describeStoredParts({ ...back, reference_list: "[]" }, ids, byPayment),
+  );
 };
 
 /** Finds the payments that the returns of a stored entry take back. */
