@@ -1,9 +1,5 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
-import { createRecordChange } from "../../src/platform/admin/changes.ts";
-import { listDoubts, settleDoubt } from "../../src/platform/admin/doubts.ts";
-import { undoImport } from "../../src/platform/admin/imports.ts";
 import {
   advise,
   type BankFile as File,
@@ -70,18 +66,7 @@ const BOTH_ORDERS = SURE.flatMap(([name, batch, advice]) => [
 ]);
 
 onEveryStore("advices about payments within an entry of several", (at) => {
-  const { start, pay, paid, query, tenant } = createMoneyCases(at);
-  const needs = () => {
-    const { store, clock } = at();
-    const record = createRecordChange({ store, clock, newId: randomId, operator: "tester" });
-    return { store, clock, record };
-  };
-  type Doubt = { id: string; paymentIds: string[]; amount: number; reason: string };
-  const list = async () => (await listDoubts(at().store.read, tenant())) as Doubt[];
-  const settle = (as: "same" | "different", id = "") =>
-    settleDoubt(needs(), { tenantId: tenant(), id, as });
-  const undo = (importId = "") => undoImport(needs(), importId);
-  const amounts = async () => (await paid()).map(({ amount }) => amount).toSorted((a, b) => a - b);
+  const { start, pay, query, paid, amounts, list, settle, undo } = createMoneyCases(at);
   const sum = async () => (await paid()).reduce((all, { amount }) => all + amount, 0);
   const documents = async () =>
     (await paid()).flatMap(({ amount, rows }) =>

@@ -1,9 +1,5 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
-import { createRecordChange } from "../../src/platform/admin/changes.ts";
-import { listDoubts, settleDoubt } from "../../src/platform/admin/doubts.ts";
-import { undoImport } from "../../src/platform/admin/imports.ts";
 import { advise, type BankFile, camtEntry, camtStatement } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -48,17 +44,7 @@ const CASES = Object.entries(NAMED).flatMap(([by, deposit]) =>
 const deposit = statement("TRACE-77", "");
 
 onEveryStore("advices about one amount of a bank", (at) => {
-  const { start, pay, paid, tenant } = createMoneyCases(at);
-  const needs = () => {
-    const { store, clock } = at();
-    const record = createRecordChange({ store, clock, newId: randomId, operator: "tester" });
-    return { store, clock, record };
-  };
-  type Doubt = { id: string; amount: number; reason: string };
-  const list = async () => (await listDoubts(at().store.read, tenant())) as Doubt[];
-  const settle = (as: "same" | "different", id = "") =>
-    settleDoubt(needs(), { tenantId: tenant(), id, as });
-  const amounts = async () => (await paid()).map(({ amount }) => amount).toSorted((a, b) => a - b);
+  const { start, pay, paid, amounts, list, settle, undo } = createMoneyCases(at);
   const bring = async ([text, format]: BankFile) => {
     const { report } = await pay(text, { format });
     at().clock.advance(MINUTE);
@@ -87,7 +73,7 @@ onEveryStore("advices about one amount of a bank", (at) => {
       [1, "INV-7"],
     ]);
     for (const report of reports.toReversed()) {
-      expect(await undoImport(needs(), report?.importId ?? "")).toMatchObject({ kept: 0 });
+      expect(await undo(report?.importId)).toMatchObject({ kept: 0 });
     }
     expect(await paid()).toEqual([]);
   });

@@ -1,9 +1,5 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
-import { createRecordChange } from "../../src/platform/admin/changes.ts";
-import { listDoubts, settleDoubt } from "../../src/platform/admin/doubts.ts";
-import { undoImport } from "../../src/platform/admin/imports.ts";
 import { bai2, camtEntry, camtStatement } from "../support/bank-files.ts";
 import { createMoneyCases, listAmounts } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -149,18 +145,7 @@ const BOTH_ORDERS = CONNECTED.flatMap(([name, batch]) => [
 ]);
 
 onEveryStore("batches and their payments in other messages", (at) => {
-  const { start, pay, paid, tenant } = createMoneyCases(at);
-  const needs = () => {
-    const { store, clock } = at();
-    const record = createRecordChange({ store, clock, newId: randomId, operator: "tester" });
-    return { store, clock, record };
-  };
-  type Doubt = { id: string; paymentIds: string[]; amount: number; reason: string };
-  const list = async () => (await listDoubts(at().store.read, tenant())) as Doubt[];
-  const settle = (as: "same" | "different", id = "") =>
-    settleDoubt(needs(), { tenantId: tenant(), id, as });
-  const undo = (importId = "") => undoImport(needs(), importId);
-  const amounts = async () => (await paid()).map(({ amount }) => amount).toSorted((a, b) => a - b);
+  const { start, pay, paid, amounts, list, settle, undo } = createMoneyCases(at);
   /** Imports files in order, then again: the second time writes nothing. */
   const bringAll = async (...files: readonly string[]) => {
     await start("EUR");

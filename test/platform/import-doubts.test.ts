@@ -1,9 +1,6 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
-import { createRecordChange } from "../../src/platform/admin/changes.ts";
-import { listDoubts, settleDoubt } from "../../src/platform/admin/doubts.ts";
-import { undoImport } from "../../src/platform/admin/imports.ts";
+import { listDoubts } from "../../src/platform/admin/doubts.ts";
 import { rowsOf } from "../support/audit.ts";
 import { bai2, camtEntry, camtStatement, edi820 } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
@@ -39,15 +36,7 @@ const MT940 = [
 const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,poNumber";
 
 onEveryStore("doubtful payments", (at) => {
-  const { start, pay, paid, tenant } = createMoneyCases(at);
-  const needs = () => {
-    const { store, clock } = at();
-    const record = createRecordChange({ store, clock, newId: randomId, operator: "tester" });
-    return { store, clock, record };
-  };
-  const list = async () => (await listDoubts(at().store.read, tenant())) as Doubt[];
-  const settle = (as: "same" | "different", id = "") =>
-    settleDoubt(needs(), { tenantId: tenant(), id, as });
+  const { start, pay, paid, tenant, list, settle, undo } = createMoneyCases(at);
   const settlements = async () =>
     (await rowsOf(at().store.read, tenant()))
       .filter(({ action }) => action === "admin.payment_doubt_settled")
@@ -180,7 +169,7 @@ onEveryStore("doubtful payments", (at) => {
   verifies("MN-05");
   it("forgets the doubt of an import that is taken back", async () => {
     const { second, report } = await conflict();
-    const undone = await undoImport(needs(), report?.importId ?? "");
+    const undone = await undo(report?.importId);
     expect(undone).toMatchObject({ undone: 2, kept: 0 });
     expect([await list(), (await paid()).length]).toEqual([[], 1]);
     expect((await pay(second)).report).toMatchObject({ written: 1, doubtful: 1 });

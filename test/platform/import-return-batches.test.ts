@@ -1,9 +1,5 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { randomId } from "../../src/kit/ids.ts";
-import { createRecordChange } from "../../src/platform/admin/changes.ts";
-import { listDoubts, settleDoubt } from "../../src/platform/admin/doubts.ts";
-import { undoImport } from "../../src/platform/admin/imports.ts";
 import { camtEntry, camtStatement } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -93,14 +89,7 @@ const CASES = Object.keys(REFERENCES).flatMap((of) =>
 );
 
 onEveryStore("returns that a bank books together", (at) => {
-  const { start, pay, paid, tenant } = createMoneyCases(at);
-  const needs = () => {
-    const { store, clock } = at();
-    const record = createRecordChange({ store, clock, newId: randomId, operator: "tester" });
-    return { store, clock, record };
-  };
-  const list = async () =>
-    (await listDoubts(at().store.read, tenant())) as { id: string; amount: number }[];
+  const { start, pay, paid, list, settle, undo } = createMoneyCases(at);
   const bring = async (file: string) => {
     const { report } = await pay(file, camt);
     at().clock.advance(MINUTE);
@@ -142,7 +131,7 @@ onEveryStore("returns that a bank books together", (at) => {
       // A payment that came after its return is kept, because the return takes it back.
       if (order[0] !== "collected") return;
       for (const report of reports.toReversed()) {
-        expect(await undoImport(needs(), report?.importId ?? "")).toMatchObject({ kept: 0 });
+        expect(await undo(report?.importId)).toMatchObject({ kept: 0 });
       }
       expect(await paid()).toEqual([]);
     },
@@ -155,7 +144,7 @@ onEveryStore("returns that a bank books together", (at) => {
     for (const file of [files.collected, files.lump, files.two]) await bring(file);
     const doubts = await list();
     expect(doubts.map(({ amount }) => amount).toSorted()).toEqual([-100, -120]);
-    for (const { id } of doubts) await settleDoubt(needs(), { tenantId: tenant(), id, as: "same" });
+    for (const { id } of doubts) await settle("same", id);
     expect(await list()).toEqual([]);
     expect((await returns()).map(([amount]) => amount)).toEqual([-120, -100, -80]);
     expect(await bring(files.third)).toMatchObject({ doubtful: 0 });

@@ -1,5 +1,8 @@
 import { Problem } from "../../src/contract/errors.ts";
 import { randomId } from "../../src/kit/ids.ts";
+import { createRecordChange } from "../../src/platform/admin/changes.ts";
+import { listDoubts, settleDoubt } from "../../src/platform/admin/doubts.ts";
+import { undoImport } from "../../src/platform/admin/imports.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import type { Format } from "../../src/platform/import/formats.ts";
 import type { Kind } from "../../src/platform/import/kinds.ts";
@@ -103,6 +106,8 @@ export const documentsFile = (
     ),
   ].join("\n");
 
+type Doubt = { id: string; paymentIds: string[]; amount: number; reason: string };
+
 /** Tenants of one case each, with the payments that their imports bring. */
 export const createMoneyCases = (at: () => TestPlatform) => {
   let tenants = 0;
@@ -141,6 +146,16 @@ export const createMoneyCases = (at: () => TestPlatform) => {
     if (body?.data === undefined) throw new Error(text);
     return body.data;
   };
+  /** The payments of the source cashapp. */
+  const paid = async (): Promise<Paid[]> => {
+    const rows = await query("cashapp", FIELDS);
+    return [...Map.groupBy(rows, (row) => row["paymentId"]).values()].map(toPaid);
+  };
+  const needs = () => {
+    const { store, clock } = at();
+    const record = createRecordChange({ store, clock, newId: randomId, operator: "tester" });
+    return { store, clock, record };
+  };
   return {
     tenant: () => tenantId,
     start,
@@ -148,11 +163,13 @@ export const createMoneyCases = (at: () => TestPlatform) => {
     /** Imports payments of the source cashapp; a bank's format is named as the command names it. */
     pay: (text: string | Buffer, how: How = {}) => bring("payments", text, how),
     query,
-    /** The payments of the source cashapp. */
-    paid: async (): Promise<Paid[]> => {
-      const rows = await query("cashapp", FIELDS);
-      return [...Map.groupBy(rows, (row) => row["paymentId"]).values()].map(toPaid);
-    },
+    paid,
+    /** The amounts of the payments, the smallest first. */
+    amounts: async () => (await paid()).map(({ amount }) => amount).toSorted((a, b) => a - b),
+    /** Lists the doubtful payments. */
+    list: async () => (await listDoubts(at().store.read, tenantId)) as Doubt[],
+    settle: (as: "same" | "different", id = "") => settleDoubt(needs(), { tenantId, id, as }),
+    undo: (importId = "") => undoImport(needs(), importId),
   };
 };
 
