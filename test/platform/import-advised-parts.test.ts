@@ -2,10 +2,11 @@ import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import {
   advise,
-  type BankFile as File,
   bai2,
+  type BankFile as File,
   camtEntry,
   camtStatement,
+  NOTIFICATION,
 } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -229,7 +230,7 @@ onEveryStore("advices about payments within an entry of several", (at) => {
           reference: "T1",
           details: part({ amount: "100.00", refs: "<EndToEndId>TRACE-77</EndToEndId>" }),
         }),
-        { message: "BkToCstmrDbtCdtNtfctn", statement: "Ntfctn", version: "054.001.08" },
+        NOTIFICATION,
       ),
       "camt",
     ];

@@ -1,6 +1,12 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { advise, type BankFile, camtEntry, camtStatement } from "../support/bank-files.ts";
+import {
+  advise,
+  type BankFile,
+  camtEntry,
+  camtStatement,
+  NOTIFICATION,
+} from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -105,11 +111,7 @@ onEveryStore("advices about one amount of a bank", (at) => {
     const notification: BankFile = [
       camtStatement(
         ["100.00", "200.00"].map((amount) => camtEntry({ amount, reference: "TRACE-77" })).join(""),
-        {
-          message: "BkToCstmrDbtCdtNtfctn",
-          statement: "Ntfctn",
-          version: "054.001.08",
-        },
+        NOTIFICATION,
       ).replace("<Id>S1</Id>", "<Id>N1</Id>"),
       "camt",
     ];

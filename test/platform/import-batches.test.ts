@@ -1,17 +1,11 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { bai2, camtEntry, camtStatement } from "../support/bank-files.ts";
+import { bai2, camtEntry, camtStatement, NOTIFICATION } from "../support/bank-files.ts";
 import { createMoneyCases, listAmounts } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const camt = { format: "camt" } as const;
-
-const NOTIFICATION = {
-  message: "BkToCstmrDbtCdtNtfctn",
-  statement: "Ntfctn",
-  version: "054.001.08",
-};
 
 type Single = { amount: string; reference?: string; refs?: string; invoice?: string };
 

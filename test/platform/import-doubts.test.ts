@@ -10,8 +10,6 @@ import { verifies } from "../support/verifies.ts";
 
 const camt = { format: "camt" } as const;
 
-type Doubt = { id: string; paymentIds: string[]; reason: string };
-
 const details = (amount: string, invoice: string): string =>
   `<TxDtls><Amt Ccy="EUR">${amount}</Amt><RltdPties><Dbtr><Pty><Nm>Acme</Nm></Pty></Dbtr></RltdPties><RmtInf><Strd><RfrdDocInf><Nb>${invoice}</Nb></RfrdDocInf><RfrdDocAmt><RmtdAmt Ccy="EUR">${amount}</RmtdAmt></RfrdDocAmt></Strd></RmtInf></TxDtls>`;
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { camtEntry, camtStatement } from "../support/bank-files.ts";
+import { camtEntry, camtStatement, NOTIFICATION } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -23,7 +23,7 @@ const single = (reference: string): string =>
       reference,
       dates: "<ValDt><Dt>2026-04-30</Dt></ValDt>",
     }),
-    { message: "BkToCstmrDbtCdtNtfctn", statement: "Ntfctn", version: "054.001.08" },
+    NOTIFICATION,
   ).replace("<Id>S1</Id>", "<Id>N1</Id>");
 
 onEveryStore("doubts about batches from versions without their parts", (at) => {

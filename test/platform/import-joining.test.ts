@@ -1,17 +1,12 @@
 import { expect, it } from "vitest";
 import { listDoubts } from "../../src/platform/admin/doubts.ts";
 import { undoImport } from "../../src/platform/admin/imports.ts";
-import { bai2, camtEntry, camtStatement, edi820 } from "../support/bank-files.ts";
+import { bai2, camtEntry, camtStatement, edi820, NOTIFICATION } from "../support/bank-files.ts";
 import { createMoneyCases, listAmounts } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const REPORT = { message: "BkToCstmrAcctRpt", statement: "Rpt", version: "052.001.08" };
-const NOTIFICATION = {
-  message: "BkToCstmrDbtCdtNtfctn",
-  statement: "Ntfctn",
-  version: "054.001.08",
-};
 const STATEMENT = {};
 
 const KINDS = { "052": REPORT, "053": STATEMENT, "054": NOTIFICATION } as const;

@@ -1,17 +1,11 @@
 import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { camtEntry, camtStatement } from "../support/bank-files.ts";
+import { camtEntry, camtStatement, NOTIFICATION } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const camt = { format: "camt" } as const;
-
-const NOTIFICATION = {
-  message: "BkToCstmrDbtCdtNtfctn",
-  statement: "Ntfctn",
-  version: "054.001.08",
-};
 
 /** Three direct debits that come back together. */
 const DEBITS = [

@@ -5,7 +5,7 @@ import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { listImports, undoImport } from "../../src/platform/admin/imports.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { rowsOf } from "../support/audit.ts";
-import { camtEntry, camtStatement } from "../support/bank-files.ts";
+import { camtEntry, camtStatement, NOTIFICATION } from "../support/bank-files.ts";
 import { createMoneyCases, documentsFile } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -250,12 +250,7 @@ onEveryStore("taking an import back", (at) => {
     );
     await pay(statement("S1", brief.replace(/<RmtInf>.*<\/RmtInf>/, "")), camt);
     later();
-    const notification = {
-      message: "BkToCstmrDbtCdtNtfctn",
-      statement: "Ntfctn",
-      version: "054.001.08",
-    };
-    const details = await pay(camtStatement(detailed, notification), camt);
+    const details = await pay(camtStatement(detailed, NOTIFICATION), camt);
     later();
     await pay(statement("S2", returned("R-1", "100.00", "P-1")), camt);
     const shape = async () =>
@@ -271,7 +266,7 @@ onEveryStore("taking an import back", (at) => {
       [1, 0, -100],
     ]);
     // The details come again.
-    await pay(camtStatement(detailed, notification), camt);
+    await pay(camtStatement(detailed, NOTIFICATION), camt);
     expect(await shape()).toEqual([
       [2, 100, 0],
       [2, -100, 0],

@@ -178,6 +178,13 @@ export const mt940 = (
     "",
   ].join("\r\n");
 
+/** The names of camt.054 in place of those of camt.053. */
+export const NOTIFICATION = {
+  message: "BkToCstmrDbtCdtNtfctn",
+  statement: "Ntfctn",
+  version: "054.001.08",
+};
+
 /** A statement with entries and the elements before them. */
 export const camtStatement = (
   content: string,
