@@ -1,5 +1,5 @@
 import type { Service } from "../contract/operation.ts";
-import { waitForAbort } from "../kit/abort.ts";
+import { untilAbort } from "../kit/abort.ts";
 import { type Clock, MINUTE } from "../kit/clock.ts";
 import { isRecord, parseIfJson } from "../kit/json.ts";
 import type { Transport, WireReply } from "./port.ts";
@@ -65,7 +65,7 @@ export const createCachedHealth = (
     if (found !== undefined && found.until > now()) return found.health;
     const request = pending.get(service) ?? ask(service);
     pending.set(service, request);
-    const health = await Promise.race([request, waitForAbort(signal)]);
+    const health = await untilAbort(request, signal).catch(() => undefined);
     // The former announcement is more likely than none.
     return health ?? found?.health ?? NOTHING;
   };

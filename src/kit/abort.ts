@@ -5,8 +5,18 @@ export const waitForAbort = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** Rejects when the signal aborts, for work that does not observe the signal itself. */
-export const rejectOnAbort = async (signal: AbortSignal): Promise<never> => {
-  await waitForAbort(signal);
-  throw new Error("aborted");
+/**
+ * Returns what the work gives, or rejects when the signal aborts, for work that does not observe the signal itself. It
+ * listens no longer than that: Node keeps a combined signal in memory while something listens to it.
+ */
+export const untilAbort = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+  const ended = Promise.withResolvers<never>();
+  const end = (): void => ended.reject(new Error("aborted"));
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([work, ended.promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
 };

@@ -129,6 +129,9 @@ export const createOutside = (dice: Dice, scheduler: Scheduler) => {
       });
       const abort = (): void => void request.emit("error", new Error("aborted"));
       options.signal?.addEventListener("abort", abort, { once: true });
+      // As Node's requests do; a signal that is listened to stays in memory.
+      const ignore = (): void => options.signal?.removeEventListener("abort", abort);
+      request.once("response", ignore).once("error", ignore);
       return request as unknown as ClientRequest;
     },
     isSigned: ({ raw, signature }: Received, secret: string): boolean =>

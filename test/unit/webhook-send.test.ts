@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { queryObjects } from "node:v8";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createNetworks, type Resolve } from "../../src/kit/network.ts";
@@ -52,6 +53,20 @@ const hooks = (path = "/in"): string => `https://hooks.example:${receiver.port}$
 const failed = (error: string, httpStatus: number | null = null) => ({ httpStatus, error });
 
 describe("the outcome of a message", () => {
+  it("leaves no signal in memory", async () => {
+    receiver.answering(status(200));
+    const signal = new AbortController().signal;
+    const sendMany = async (): Promise<number> => {
+      for (let sent = 0; sent < 40; sent += 1) {
+        await sendTo(hooks(), {}, signal);
+        await sendTo("https://hooks.example:1/in", {}, signal);
+      }
+      return queryObjects(AbortSignal, { format: "count" });
+    };
+    const before = await sendMany();
+    expect(await sendMany()).toBeLessThan(before + 20);
+  });
+
   verifies("WH-10");
   it.each([200, 201, 202, 204, 206, 299])("is a success for status %i", async (code) => {
     receiver.answering(status(code));

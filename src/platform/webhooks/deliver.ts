@@ -31,12 +31,21 @@ const PER_WEBHOOK = 2;
 // Shutdown waits this long, so that most deliveries under way need not be sent again.
 const GRACE_MS = SECOND;
 
-const delayAbort = (signal: AbortSignal, ms: number): AbortSignal => {
+/** Runs work whose signal aborts `ms` milliseconds after the given one. */
+const delayAbort = async <T>(
+  signal: AbortSignal,
+  ms: number,
+  work: (late: AbortSignal) => Promise<T>,
+): Promise<T> => {
   const late = new AbortController();
   const abort = (): void => void setTimeout(() => late.abort(), ms).unref();
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
-  return late.signal;
+  try {
+    return await work(late.signal);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 };
 
 const buildMessage = (
@@ -116,7 +125,8 @@ export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
       const secret = seal.open(delivery.secret);
       if (typeof secret !== "string") throw new Error("a webhook's secret cannot be unsealed");
       const message = buildMessage(delivery, { now: clock(), secret, version });
-      await settle(job, delivery, await send(message, delayAbort(job.signal, GRACE_MS)));
+      const outcome = await delayAbort(job.signal, GRACE_MS, (late) => send(message, late));
+      await settle(job, delivery, outcome);
     },
     // The outcome is unknown, so the next attempt follows as after any other failure.
     async giveUp(job) {

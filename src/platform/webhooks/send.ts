@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import type { Socket } from "node:net";
-import { rejectOnAbort } from "../../kit/abort.ts";
+import { untilAbort } from "../../kit/abort.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { BlockedAddress, type HostNeeds, createPinnedLookup } from "../../kit/network.ts";
 import { findProxy, getProxies } from "../../kit/proxy.ts";
@@ -93,10 +93,7 @@ export const createSend =
       stage = next;
     };
     try {
-      const addresses = await Promise.race([
-        resolveCallback(message.url, hosts),
-        rejectOnAbort(either),
-      ]);
+      const addresses = await untilAbort(resolveCallback(message.url, hosts), either);
       // Networks that the operator allows are their own, where a proxy is of no use.
       const isPublic = !addresses.some((address) => hosts.allowed.includes(address));
       enter("connecting");

@@ -1,4 +1,4 @@
-import { rejectOnAbort } from "../../../kit/abort.ts";
+import { untilAbort } from "../../../kit/abort.ts";
 import { type Clock, SECOND } from "../../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../../kit/log.ts";
 import { dropFiles } from "../../files/drop.ts";
@@ -113,7 +113,7 @@ export const createScanningJob = (needs: ScanningNeeds): JobKind => {
       if (row === undefined) return;
       if (row.file_key === null) return settle(needs, job, row, EXPIRED);
       try {
-        const verdict = await Promise.race([scan(row, row.file_key), rejectOnAbort(job.signal)]);
+        const verdict = await untilAbort(scan(row, row.file_key), job.signal);
         return await settle(needs, job, row, toOutcome(verdict));
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
