@@ -94,8 +94,14 @@ const describeIssue = (issue: Issue): Omit<Fault, "field"> => {
 };
 
 /** Converts a validation error to at most 100 faults with field paths and messages for the caller. */
-export const toFaults = (error: z.ZodError): Fault[] =>
-  error.issues.slice(0, MAX_FAULTS).flatMap((issue): Fault[] => {
+export const toFaults = (error: z.ZodError): Fault[] => {
+  const mistyped = new Set<string>();
+  return error.issues.slice(0, MAX_FAULTS).flatMap((issue): Fault[] => {
+    const field = formatPath(issue.path);
+    if (issue.code === "invalid_type") mistyped.add(field);
+    // Zod counts the characters of a text in place of a list, and the items of a list in place of a text.
+    const isSize = issue.code === "too_small" || issue.code === "too_big";
+    if (isSize && mistyped.has(field)) return [];
     if (issue.code === "unrecognized_keys") {
       return issue.keys.slice(0, MAX_FAULTS).map((key) => ({
         field: formatPath([...issue.path, key]),
@@ -103,8 +109,9 @@ export const toFaults = (error: z.ZodError): Fault[] =>
         message: "is not a known field",
       }));
     }
-    return [{ field: formatPath(issue.path), ...describeIssue(issue) }];
+    return [{ field, ...describeIssue(issue) }];
   });
+};
 
 /**
  * Makes the schema of the items of a long list stop at the most faults that are named; zod would go on, and take some

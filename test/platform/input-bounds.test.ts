@@ -42,6 +42,24 @@ onEveryStore("bounds of input", (at) => {
     expect([status, body.errors.length]).toEqual([400, 1]);
   });
 
+  it("says of a text in place of a list, and the reverse, only that it is one", async () => {
+    const key = await at().exportCaller("bounds", ["export:read"]);
+    const path = "/api/v1/remittance-export/payments/summary";
+    const text = await key("POST", path, {
+      body: { source: "cashapp", groupBy: "paymentDate:month" },
+    });
+    expect(text.body.error.message).toBe(
+      'groupBy must be a list of fields, such as ["payerName", "paymentDate:month"].',
+    );
+    const accountNumber = Array.from({ length: 300 }, () => "A");
+    const list = await admin.call("POST", DISPUTES, {
+      body: { ...base, amount: 1, accountNumber },
+    });
+    expect(list.body.errors).toEqual([
+      { field: "accountNumber", code: "type", message: "must be a string" },
+    ]);
+  });
+
   verifies("C-99");
   it("answers thousands of repeated parameters without an internal error", async () => {
     const many = (name: string) =>
