@@ -126,7 +126,7 @@ Written by \`npm run bench -- --report\` from one run on one machine:
 
 ${table(["", ""], Object.entries(machine))}
 
-Times depend on the machine; ratios hardly do. Each benchmark therefore measures this program and a limit in turn, and reports the ratio of the medians. The limit is the least work that gives the same result, such as the bare SQL or a hand-written loop, the same work in a small tenant or without other load, or a fixed figure. [CONTRIBUTING.md](../CONTRIBUTING.md#commands) has the commands.
+Times depend on the machine, ratios less. Where other systems share the processor, a program with much code loses more than a loop does: with the same code, the ratio of \`read\` was twice as high on such a machine as on another. Each benchmark therefore measures this program and a limit in turn, and reports the ratio of the medians. The limit is the least work that gives the same result, such as the bare SQL or a hand-written loop, the same work in a small tenant or without other load, or a fixed figure. [CONTRIBUTING.md](../CONTRIBUTING.md#commands) has the commands.
 
 ## Missed aims
 
