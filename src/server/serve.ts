@@ -107,7 +107,8 @@ const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex, isAnsweri
 
 const REFUSAL = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
 
-const PROBES = ["/health", "/ready"];
+/** Of balancers; HAProxy asks for `/` by default. */
+const PROBES = ["/", "/health", "/ready"];
 
 /**
  * Adds the Host that probes of HTTP/1.0 leave out (RFC 9112, section 3.2); other requests without one are refused. A
@@ -117,7 +118,10 @@ const repairHost = (request: IncomingMessage): IncomingMessage => {
   const { headers, httpVersion } = request;
   const path = textBefore(request.url ?? "/", "?#");
   if (headers.host !== undefined) headers.host = headers.host.replace(/:$/, "");
-  else if (httpVersion === "1.0" && PROBES.includes(path)) headers.host = "localhost";
+  else if (httpVersion === "1.0" && PROBES.includes(path)) {
+    headers.host = "localhost";
+    request.rawHeaders.push("Host", "localhost");
+  }
   return request;
 };
 

@@ -110,6 +110,7 @@ describe("a server", () => {
     const { host, port } = new URL(url);
     for (const [request, status] of [
       ["GET /health HTTP/1.0\r\n", 200],
+      ["OPTIONS / HTTP/1.0\r\n", 204],
       [`GET http://${host}/health HTTP/1.1\r\nHost: ${host}\r\n`, 200],
       [`GET http://${host}/health HTTP/1.1\r\nHost: other.example\r\n`, 403],
       [`GET http://${host}?x HTTP/1.1\r\nHost: ${host}\r\n`, 200],
