@@ -208,9 +208,11 @@ export const serve = async (
     server.once("close", resolve);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    // The look-up of a name fails with a system call of its own.
+    const fail = (error: Error): void => reject(Object.assign(error, { syscall: "listen" }));
+    server.once("error", fail);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", fail);
       // For example no file descriptor for a further connection; open ones continue.
       server.on("error", (error) => errorLog.error("http.server_failed", toErrorFields(error)));
       resolve();

@@ -187,7 +187,10 @@ onEveryStore("an authorization request", (at) => {
     expect(status).toBe(200);
     expect(await oauth.running.server.verifyToken(body.access_token)).toBeDefined();
     // Of a host that knows no metadata of the resource: the server's own address.
-    for (const named of [oauth.running.url, `${oauth.running.url.replace("127.0.0.1", "[::1]")}/`]) {
+    for (const named of [
+      oauth.running.url,
+      `${oauth.running.url.replace("127.0.0.1", "[::1]")}/`,
+    ]) {
       const own = { ...oauth.running, resource: named };
       const coded = await authorize(own, oauth.ann);
       const issued = await redeem(own, coded);
