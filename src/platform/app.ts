@@ -252,10 +252,10 @@ export const createApp = (services: Services, needs: AppNeeds) => {
     refuseOthers(app, needs, path, methods, methodsOfRecord(path));
   }
 
-  app.notFound(async (context) => {
+  app.notFound((context) => {
     const request = openRequest(needs, context, NO_ROUTE);
     const message = "There is no such path; /docs shows those that there are.";
-    const refusal = await refuse(request, new Problem("not_found", message));
+    const refusal = refuse(request, new Problem("not_found", message));
     const { raw, method, path } = context.req;
     if (!asksForPage(method, raw.headers.get("accept"))) return refusal;
     return withSecurityHeaders(createPageResponse(noSuchPage(path)), request.requestId);

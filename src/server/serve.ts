@@ -3,6 +3,7 @@ import {
   type IncomingMessage,
   maxHeaderSize,
   type RequestListener,
+  type Server,
   type ServerResponse,
   STATUS_CODES,
 } from "node:http";
@@ -175,10 +176,24 @@ const onlyPlainTargets =
     refusePlainly(response, status, reason);
   };
 
+/** Resolves when the server listens. */
+const listen = (server: Server, { host, port }: Address): Promise<void> =>
+  new Promise((resolve, reject) => {
+    // The look-up of a name fails with a system call of its own.
+    const fail = (error: Error): void => reject(Object.assign(error, { syscall: "listen" }));
+    server.once("error", fail);
+    server.listen(port, host, () => {
+      server.off("error", fail);
+      // For example no file descriptor for a further connection; open ones continue.
+      server.on("error", (error) => errorLog.error("http.server_failed", toErrorFields(error)));
+      resolve();
+    });
+  });
+
 /** Serves one listener until it is closed. */
 export const serve = async (
   listener: RequestListener,
-  { host, port }: Address,
+  address: Address,
   { headersMs, requestMs, lookEveryMs }: Timeouts = DEFAULT_TIMEOUTS,
 ): Promise<Served> => {
   const draining = createDraining(onlyPlainTargets(listener));
@@ -207,17 +222,7 @@ export const serve = async (
   const closed = new Promise((resolve) => {
     server.once("close", resolve);
   });
-  await new Promise<void>((resolve, reject) => {
-    // The look-up of a name fails with a system call of its own.
-    const fail = (error: Error): void => reject(Object.assign(error, { syscall: "listen" }));
-    server.once("error", fail);
-    server.listen(port, host, () => {
-      server.off("error", fail);
-      // For example no file descriptor for a further connection; open ones continue.
-      server.on("error", (error) => errorLog.error("http.server_failed", toErrorFields(error)));
-      resolve();
-    });
-  });
+  await listen(server, address);
   return {
     url: formatUrl(server.address() as AddressInfo),
     drain: () => draining.drain(server),

@@ -27,7 +27,7 @@ export const parseWeighted = (text: string): Weighted => {
 const accepts = (ranges: readonly Weighted[], type: string): boolean => {
   const [group = ""] = type.split("/");
   const range = [type, `${group}/*`, "*/*"]
-    .map((wanted) => ranges.find(({ name }) => name === wanted))
+    .map((known) => ranges.find(({ name }) => name === known))
     .find((one) => one !== undefined);
   return range !== undefined && range.weight > 0;
 };
