@@ -60,6 +60,7 @@ const FAULTS: Record<FaultKind, string> = {
   untrusted: "The platform's TLS certificate is not trusted, or it does not speak TLS.",
   refused: "The platform cannot be reached.",
   proxy: "The proxy on the way to the platform refuses the request, or asks for a user name.",
+  no_proxy: "The proxy that HTTPS_PROXY or HTTP_PROXY names cannot be reached.",
   lost: "The connection to the platform was lost before its whole answer arrived.",
   garbled: "The platform's answer cannot be read.",
   timeout: "The platform did not answer in time.",

@@ -1,8 +1,8 @@
 import { getCode } from "../kit/error.ts";
 
 /**
- * The reason why a request got no response. `unknown_host`, `untrusted` (TLS), `refused` and `proxy` (which does not let
- * the request through): nothing was sent to the platform.
+ * The reason why a request got no response. `unknown_host`, `untrusted` (TLS), `refused`, `proxy` (which does not let the
+ * request through) and `no_proxy` (which cannot be reached): nothing was sent to the platform.
  * `lost`: the connection ended midway, so the platform may have acted. `garbled`: the bytes are not a valid response.
  * `canceled`: the caller aborted.
  */
@@ -11,6 +11,7 @@ export type FaultKind =
   | "untrusted"
   | "refused"
   | "proxy"
+  | "no_proxy"
   | "lost"
   | "garbled"
   | "timeout"
@@ -28,7 +29,13 @@ export class TransportFault extends Error {
   }
 }
 
-const UNSENT: ReadonlySet<FaultKind> = new Set(["unknown_host", "untrusted", "refused", "proxy"]);
+const UNSENT: ReadonlySet<FaultKind> = new Set([
+  "unknown_host",
+  "untrusted",
+  "refused",
+  "proxy",
+  "no_proxy",
+]);
 
 /** Whether the request never reached the platform, so that it cannot have acted. */
 export const isUnsent = ({ kind }: TransportFault): boolean => UNSENT.has(kind);

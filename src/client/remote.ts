@@ -5,6 +5,7 @@ import { getAbortReason } from "./deadline.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { findProxyStatus, findSystemCode, type FaultKind, TransportFault } from "./fault.ts";
 import type { Transport, WireReply, WireRequest } from "./port.ts";
+import { findProxy, getProxies } from "../kit/proxy.ts";
 import { trimEndOf } from "../kit/text.ts";
 
 export type RemoteNeeds = {
@@ -48,6 +49,9 @@ const findFaultKind = (error: unknown): FaultKind => {
   return kinds.size === 1 ? kind : "refused";
 };
 
+/** Through a proxy, what these name is the proxy. */
+const UNREACHABLE: ReadonlySet<FaultKind> = new Set(["refused", "unknown_host"]);
+
 const toTextHeaders = (
   headers: Record<string, string | string[] | undefined>,
 ): Record<string, string> =>
@@ -80,9 +84,11 @@ export const createRemoteTransport = ({
     connect: { timeout: requestMs },
   });
 
+  const baseOf = ({ service }: WireRequest) => bases[service === "gateway" ? "gateway" : "export"];
+
   const exchange = async (request: WireRequest): Promise<WireReply> => {
     const { method, target, headers, body, signal } = request;
-    const { origin, prefix } = bases[request.service === "gateway" ? "gateway" : "export"];
+    const { origin, prefix } = baseOf(request);
     const path = prefix + target;
     const client = getClientAddress();
     // The platform believes it where it trusts this machine as a proxy.
@@ -108,7 +114,11 @@ export const createRemoteTransport = ({
         if (error instanceof TransportFault || error instanceof errors.InvalidArgumentError) {
           throw error;
         }
-        throw new TransportFault(findFaultKind(error), error);
+        const kind = findFaultKind(error);
+        const { origin } = baseOf(request);
+        const isOfProxy =
+          UNREACHABLE.has(kind) && findProxy(getProxies(), new URL(origin)) !== undefined;
+        throw new TransportFault(isOfProxy ? "no_proxy" : kind, error);
       }
     },
     close: () => agent.destroy(),

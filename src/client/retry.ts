@@ -1,6 +1,6 @@
 import { SECOND } from "../kit/clock.ts";
 import type { Wait } from "../kit/wait.ts";
-import { isUnsent, TransportFault } from "./fault.ts";
+import { type FaultKind, isUnsent, TransportFault } from "./fault.ts";
 import type { WireReply } from "./port.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
@@ -26,11 +26,11 @@ export type RetryNeeds = {
 
 type Outcome = WireReply | TransportFault;
 
+const TRANSIENT: ReadonlySet<FaultKind> = new Set(["lost", "refused", "unknown_host", "no_proxy"]);
+
 // A 409 with Retry-After: the first request with the same idempotency key is still running.
 const isTransient = (outcome: Outcome, retryAfter: number | undefined): boolean => {
-  if (outcome instanceof TransportFault) {
-    return outcome.kind === "lost" || outcome.kind === "refused" || outcome.kind === "unknown_host";
-  }
+  if (outcome instanceof TransportFault) return TRANSIENT.has(outcome.kind);
   if (outcome.status === 409) return retryAfter !== undefined;
   return [429, 502, 503, 504].includes(outcome.status);
 };

@@ -28,6 +28,9 @@ for (const [kind, letters] of [
 
 /** Every answer repeats an id, and so do errors and lists of open requests. */
 export const MAX_ID_LENGTH = 255;
+/** The messages of a line that is no JSON, of which each is refused under its id. */
+const MAX_IDS = 100;
+
 // Each character may be an escape sequence.
 const MAX_ID_BYTES = 6 * MAX_ID_LENGTH + 2;
 
@@ -110,6 +113,7 @@ export const createIdScanner = () => {
   let token: number[] = [];
   let key = "";
   let id: MessageId | undefined;
+  const ended = new Set<MessageId>();
 
   const endToken = (): string => {
     const text = Buffer.from(token).toString("utf8");
@@ -143,7 +147,12 @@ export const createIdScanner = () => {
     else if (kind !== BLANK && kind !== OPENING) keep(byte);
     if (kind === OPENING) depth += 1;
     if (kind === CLOSING) depth -= 1;
+    if (kind === CLOSING && depth === 0 && id !== undefined && ended.size < MAX_IDS) {
+      ended.add(id);
+      id = undefined;
+    }
   };
+  const listIds = (): MessageId[] => [...ended, ...(id === undefined ? [] : [id])];
 
   return {
     read(bytes: Uint8Array): void {
@@ -160,14 +169,19 @@ export const createIdScanner = () => {
         else readOther(byte);
       }
     },
-    /** Returns the id that was read; a text that has been cut has no more members. */
-    id: (): MessageId | undefined => id,
+    /** Returns the last id that was read; a text that has been cut has no more members. */
+    id: (): MessageId | undefined => listIds().at(-1),
+    /** Returns the ids of all messages, which may follow each other without a line end. */
+    ids: listIds,
   };
 };
 
-/** Returns the id in bytes that are no JSON. */
-export const scanId = (bytes: Uint8Array): MessageId | undefined => {
+/** Returns the ids in bytes that are no JSON. */
+export const scanIds = (bytes: Uint8Array): MessageId[] => {
   const scanner = createIdScanner();
   scanner.read(bytes);
-  return scanner.id();
+  return scanner.ids();
 };
+
+/** Returns the last id in bytes that are no JSON. */
+export const scanId = (bytes: Uint8Array): MessageId | undefined => scanIds(bytes).at(-1);

@@ -241,6 +241,8 @@ export const readMessage = (value: unknown): Reading => {
   const id = readId(fields);
   // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.
   if (fields["method"] === undefined && ("result" in fields || "error" in fields)) {
+    // An error without an id says that a message could not be read; no request waits for it.
+    if (id === null) return "ignored";
     return { message: isDeeperThan(fields, MAX_LEVELS) ? toFailed(fields) : fields };
   }
   const fault = findFault(fields);

@@ -19,6 +19,9 @@ import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
 import { listViews, withViews } from "./resources/view-resources.ts";
 
+/** The protocol version whose hosts have no sessions. */
+export const MODERN_VERSION = "2026-07-28";
+
 /** The lists for one caller. Hosts with views get the views too. */
 export type Lists = {
   tools: readonly ListedTool[];

@@ -58,7 +58,10 @@ export type AuthorizationServerNeeds = {
 /** The state that all parts of the authorization server share. */
 export type OauthContext = Omit<AuthorizationServerNeeds, "passwords"> & {
   passwords: boolean;
-  /** The resource under each name of this machine that clients may use for it. */
+  /**
+   * Names of the resource that clients may use for it: its URL and that of this server, under each name of this machine.
+   * Hosts that know no metadata of the resource name the address that the person typed.
+   */
   resourceAliases: readonly string[];
   records: Records;
   attempts: Attempts;
@@ -71,7 +74,9 @@ export const createContext = (needs: AuthorizationServerNeeds): OauthContext => 
   return {
     ...needs,
     passwords: needs.passwords ?? true,
-    resourceAliases: listLoopbackAliases(new URL(needs.resource)).map(({ href }) => href),
+    resourceAliases: [needs.resource, needs.issuer]
+      .flatMap((url) => listLoopbackAliases(new URL(url)))
+      .map(({ href }) => href.replace(/\/$/, "")),
     records: createRecords(storage, masterKey),
     attempts: createAttempts(storage),
     forms: createFormTokens(createSeal(masterKey, "oauth-form"), now),

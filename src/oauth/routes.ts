@@ -47,9 +47,11 @@ type RouteContext = SignInContext & {
   handleProtocol: Handler;
 };
 
+const trimSlash = (path: string): string => path.replace(/\/$/, "");
+
 /** Returns a path relative to the issuer, whether or not a proxy has removed the issuer's path already. */
 const toRelativePath = (path: string, prefix: string): string => {
-  const metadata = METADATA_PATHS.find((one) => path === one || path === one + prefix);
+  const metadata = METADATA_PATHS.find((one) => [one, one + prefix].includes(trimSlash(path)));
   if (metadata !== undefined) return metadata;
   return prefix !== "" && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
 };
@@ -151,7 +153,7 @@ const redirectToAuthorization = async ({ issuer }: RouteContext, exchange: Excha
   sendPage(exchange, errorPage("The authorization request is too long."));
 };
 
-const METHODS = "GET, HEAD, POST, OPTIONS";
+const METHODS = ["GET", "HEAD", "POST", "OPTIONS"];
 
 /**
  * Lets scripts of an accepted origin use the endpoints of the protocol; the provider decides about other origins. Returns
@@ -164,7 +166,7 @@ const allowOrigin = ({ isOrigin }: RouteContext, exchange: Exchange, path: strin
     return false;
   }
   if (incoming.method === "OPTIONS") {
-    response.writeHead(204, toPreflightHeaders(origin, METHODS, requested)).end();
+    response.writeHead(204, toPreflightHeaders(origin, METHODS.join(", "), requested)).end();
     return true;
   }
   response.setHeaders(
@@ -178,13 +180,16 @@ const ENCODED = "Send the body without Content-Encoding; it is not decoded here.
 
 type Refusal = { status: number; error: string; why: string; headers?: Record<string, string> };
 
+const isForPrograms = (path: string): boolean =>
+  PROTOCOL_PATHS.includes(path) || path.startsWith("/.well-known/");
+
 /** Answers programs with an OAuth error (RFC 6749, section 5.2), and people with a page. */
 const sendRefusal = (
   exchange: Exchange,
   path: string,
   { status, error, why, headers = {} }: Refusal,
 ): void => {
-  if (!PROTOCOL_PATHS.includes(path)) return sendPage(exchange, errorPage(why, status), headers);
+  if (!isForPrograms(path)) return sendPage(exchange, errorPage(why, status), headers);
   exchange.response
     .writeHead(status, {
       "Content-Type": "application/json",
@@ -200,6 +205,39 @@ const sendFailure = (exchange: Exchange, path: string): void => {
   else sendRefusal(exchange, path, { status: 500, error: "server_error", why: FAILED });
 };
 
+const READ = ["GET", "HEAD", "OPTIONS"];
+const SENT = ["POST", "OPTIONS"];
+
+const METHODS_OF: Readonly<Record<string, readonly string[]>> = {
+  [PATHS.authorization]: METHODS,
+  [PATHS.account]: METHODS,
+  [PATHS.token]: SENT,
+  [PATHS.revocation]: SENT,
+  [PATHS.registration]: SENT,
+  [PATHS.jwks]: READ,
+  ...Object.fromEntries(METADATA_PATHS.map((path) => [path, READ])),
+};
+
+/**
+ * Answers a method that a path does not have, and OPTIONS (RFC 9110, sections 9.3.7 and 15.5.6). Preflights are the
+ * provider's to answer.
+ */
+const answerOtherMethod = (exchange: Exchange, path: string): boolean => {
+  const { incoming, response } = exchange;
+  const { method = "GET", headers } = incoming;
+  const methods = METHODS_OF[path];
+  if (methods === undefined) return false;
+  const allow = { Allow: methods.join(", ") };
+  if (method === "OPTIONS" && headers.origin === undefined) {
+    response.writeHead(204, allow).end();
+    return true;
+  }
+  if (methods.includes(method)) return false;
+  const why = `This address has no ${method}; use ${methods[0]}.`;
+  sendRefusal(exchange, path, { status: 405, error: "invalid_request", why, headers: allow });
+  return true;
+};
+
 const route = async (context: RouteContext, exchange: Exchange, path: string): Promise<void> => {
   const { incoming, response } = exchange;
   if (allowOrigin(context, exchange, path)) return;
@@ -209,6 +247,7 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
     const refusal = { status: 415, error: "invalid_request", why: ENCODED, headers };
     return sendRefusal(exchange, path, refusal);
   }
+  if (answerOtherMethod(exchange, path)) return;
   const interactionPath = parseInteractionPath(path);
   if (interactionPath !== undefined) return handleInteraction(context, exchange, interactionPath);
   if (path === PATHS.account) return context.handleAccount(exchange);
@@ -219,7 +258,8 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
   if (approvalId !== undefined) return context.handleApproval(exchange, approvalId);
   // The provider also routes other spellings of a path, such as `/oauth/Register/`, which no rule above holds for.
   if (path !== PATHS.authorization && !PROTOCOL_PATHS.includes(path)) {
-    return sendPage(exchange, errorPage("There is no such page.", 404));
+    const refusal = { status: 404, error: "invalid_request", why: "There is no such address." };
+    return sendRefusal(exchange, path, refusal);
   }
   if (path === PATHS.authorization && incoming.method === "POST") {
     return redirectToAuthorization(context, exchange);
@@ -245,7 +285,7 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
   const context: RouteContext = {
     ...signInContext,
     browserCookie,
-    prefix: new URL(issuer).pathname.replace(/\/$/, ""),
+    prefix: trimSlash(new URL(issuer).pathname),
     handleAccount: createAccountHandler({ ...signInContext, visits }),
     handleApproval: createApprovalHandler({ ...signInContext, visits }),
     handleCompany:

@@ -15,7 +15,8 @@ import { createServe, createCut } from "./http/request.ts";
 import type { RequestNeeds } from "./http/context.ts";
 import { limitFailures } from "./http/throttle.ts";
 import type { Services } from "./handlers.ts";
-import type { Brand } from "../pages/page.ts";
+import { asksForPage, noSuchPage } from "../pages/other-host.ts";
+import { type Brand, createPageResponse } from "../pages/page.ts";
 import type { Passwords } from "./services/passwords.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
@@ -251,12 +252,14 @@ export const createApp = (services: Services, needs: AppNeeds) => {
     refuseOthers(app, needs, path, methods, methodsOfRecord(path));
   }
 
-  app.notFound((context) =>
-    refuse(
-      openRequest(needs, context, NO_ROUTE),
-      new Problem("not_found", "There is no such path; /docs shows those that there are."),
-    ),
-  );
+  app.notFound((context) => {
+    const request = openRequest(needs, context, NO_ROUTE);
+    const message = "There is no such path; /docs shows those that there are.";
+    const refusal = refuse(request, new Problem("not_found", message));
+    const { raw, method, path } = context.req;
+    if (!asksForPage(method, raw.headers.get("accept"))) return refusal;
+    return withSecurityHeaders(createPageResponse(noSuchPage(path)), request.requestId);
+  });
   app.onError((error, context) => {
     const request = openRequest(needs, context, NO_ROUTE);
     return refuse(request, toProblem(error, needs.log, request.requestId));

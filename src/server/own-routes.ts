@@ -50,7 +50,7 @@ export const createOwnRoutes = ({
     if (path === "/health") return { status: 200, body: { status: "ok" } };
     if (path === "/ready") return readyAnswer(await ready());
     const message =
-      "The platform has another address; this server has /mcp, /health and /ready alone.";
+      "The platform has another address; this server has /, /mcp, /health and /ready alone.";
     return { status: 404, body: { error: "not_found", message } };
   };
   return async (request, response) => {

@@ -3,6 +3,8 @@ import {
   type IncomingMessage,
   maxHeaderSize,
   type RequestListener,
+  type Server,
+  type ServerResponse,
   STATUS_CODES,
 } from "node:http";
 import { isIPv6, type AddressInfo, type Socket } from "node:net";
@@ -106,15 +108,32 @@ const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex, isAnsweri
 
 const REFUSAL = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
 
-const PROBES = ["/health", "/ready"];
+/** Of balancers; HAProxy asks for `/` by default. */
+const PROBES = ["/", "/health", "/ready"];
 
-/** Adds the Host that probes of HTTP/1.0 leave out (RFC 9112, section 3.2); other requests without one are refused. */
-const addHost = (request: IncomingMessage): IncomingMessage => {
+/**
+ * Adds the Host that probes of HTTP/1.0 leave out (RFC 9112, section 3.2); other requests without one are refused. A
+ * colon without a port, which RFC 3986, section 3.2.3, allows, is dropped.
+ */
+const repairHost = (request: IncomingMessage): IncomingMessage => {
+  const { headers, httpVersion } = request;
   const path = textBefore(request.url ?? "/", "?#");
-  if (request.headers.host === undefined && PROBES.includes(path)) {
-    request.headers.host = "localhost";
+  if (headers.host !== undefined) headers.host = headers.host.replace(/:$/, "");
+  else if (httpVersion === "1.0" && PROBES.includes(path)) {
+    headers.host = "localhost";
+    request.rawHeaders.push("Host", "localhost");
   }
   return request;
+};
+
+/** Whether a request has several Host headers, or none in HTTP/1.1 (RFC 9112, section 3.2). */
+const hasWrongHost = ({ headersDistinct, httpVersion }: IncomingMessage): boolean => {
+  const count = headersDistinct["host"]?.length ?? 0;
+  return count > 1 || (count === 0 && httpVersion !== "1.0");
+};
+
+const refusePlainly = (response: ServerResponse, status: number, reason: string): void => {
+  response.writeHead(status, { ...REFUSAL, Connection: "close" }).end(`${reason}\n`);
 };
 
 /**
@@ -124,6 +143,15 @@ const addHost = (request: IncomingMessage): IncomingMessage => {
 const REWRITTEN =
   /[\\\t\n\r]|%(?:3[0-9]|[46][1-9a-f]|[57][0-9a])|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
+const OTHER_TARGET: Reason = [
+  403,
+  "The request names another scheme or host in its target than in Host.",
+];
+const CHANGED_PATH: Reason = [
+  400,
+  "The path must not contain . or .. segments, encoded letters or digits, backslashes, tabs or #.",
+];
+
 /**
  * Refuses requests whose path would be read as that of another request, such as `/dry-run/../disputes`: rules of
  * proxies, limits and the dry run hold for the path as it is sent. A target may name a host where Host names the same
@@ -132,6 +160,9 @@ const REWRITTEN =
 const onlyPlainTargets =
   (listener: RequestListener): RequestListener =>
   (request, response) => {
+    if (hasWrongHost(request)) {
+      return refusePlainly(response, 400, "A request must have one header Host.");
+    }
     const { url: target = "/", headers } = request;
     const absolute = target.startsWith("/") ? undefined : URL.parse(target);
     const named = URL.parse(`http://${headers.host}`);
@@ -141,19 +172,28 @@ const onlyPlainTargets =
       if (absolute != null) request.url = `${absolute.pathname}${absolute.search}`;
       return listener(request, response);
     }
-    const [status, reason] = isOther
-      ? [403, "The request names another scheme or host in its target than in Host."]
-      : [
-          400,
-          "The path must not contain . or .. segments, encoded letters or digits, backslashes, tabs or #.",
-        ];
-    response.writeHead(status, { ...REFUSAL, Connection: "close" }).end(`${reason}\n`);
+    const [status, reason] = isOther ? OTHER_TARGET : CHANGED_PATH;
+    refusePlainly(response, status, reason);
   };
+
+/** Resolves when the server listens. */
+const listen = (server: Server, { host, port }: Address): Promise<void> =>
+  new Promise((resolve, reject) => {
+    // The look-up of a name fails with a system call of its own.
+    const fail = (error: Error): void => reject(Object.assign(error, { syscall: "listen" }));
+    server.once("error", fail);
+    server.listen(port, host, () => {
+      server.off("error", fail);
+      // For example no file descriptor for a further connection; open ones continue.
+      server.on("error", (error) => errorLog.error("http.server_failed", toErrorFields(error)));
+      resolve();
+    });
+  });
 
 /** Serves one listener until it is closed. */
 export const serve = async (
   listener: RequestListener,
-  { host, port }: Address,
+  address: Address,
   { headersMs, requestMs, lookEveryMs }: Timeouts = DEFAULT_TIMEOUTS,
 ): Promise<Served> => {
   const draining = createDraining(onlyPlainTargets(listener));
@@ -163,8 +203,13 @@ export const serve = async (
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       connectionsCheckingInterval: lookEveryMs,
+      // Node.js refuses a request without one, but does not say why.
+      requireHostHeader: false,
     },
-    (request, response) => void callListener(draining.listener, addHost(request), response),
+    (request, response) => void callListener(draining.listener, repairHost(request), response),
+  );
+  server.on("checkExpectation", (_request, response) =>
+    refusePlainly(response, 417, "The only expectation that is met is 100-continue."),
   );
   server.on("clientError", (error, socket) =>
     refuseMalformed(error, socket, draining.isAnswering(socket)),
@@ -177,15 +222,7 @@ export const serve = async (
   const closed = new Promise((resolve) => {
     server.once("close", resolve);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      // For example no file descriptor for a further connection; open ones continue.
-      server.on("error", (error) => errorLog.error("http.server_failed", toErrorFields(error)));
-      resolve();
-    });
-  });
+  await listen(server, address);
   return {
     url: formatUrl(server.address() as AddressInfo),
     drain: () => draining.drain(server),

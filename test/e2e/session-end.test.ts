@@ -83,6 +83,20 @@ describe("the session with the platform is closed at exit", () => {
     expect(server.texts.stdout + server.texts.stderr).not.toContain("canary");
   });
 
+  verifies("HS-06");
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+    "over stdio, after the call that was running at %s is answered",
+    async (signal) => {
+      const server = startCli([], env);
+      for (const request of requests) server.stdin.write(`${JSON.stringify(request)}\n`);
+      await expect.poll(steps, { timeout: 30_000, interval: 5 }).toContain("login");
+      const { status } = await server.end(signal);
+      expect(status).toBe(0);
+      expect(server.texts.stdout).toContain('"id":2');
+      expect(steps()).toEqual(["login", "departments", "logout"]);
+    },
+  );
+
   verifies("AUTH-11", "C-81");
   it.each(["SIGTERM", "SIGINT"] as const)("over HTTP, after %s", async (how) => {
     const tokens = join(folder, "tokens");

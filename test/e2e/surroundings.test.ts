@@ -75,12 +75,42 @@ describe("a server", () => {
     for (let times = 0; times < 5; times += 1) expect(await isServing(broken.url)).toBe(true);
   });
 
+  verifies("HS-06");
+  it("reads its store though its working folder is removed, before and after the start", async () => {
+    for (const removes of ["first", "later"]) {
+      const gone = join(folder, `gone-${removes}`);
+      const remove = `rm -r '${gone}'`;
+      const last = removes === "first" ? remove : "true";
+      const run = `mkdir '${gone}' && cd '${gone}' && ${last} && exec "$0" "$@"`;
+      const program = [process.execPath, CLI, "http", "--port", "0"];
+      const { child, url } = await start("sh", ["-c", run, ...program], "ignore");
+      await rm(gone, { recursive: true, force: true });
+      const call = {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "disputes_summary", arguments: {} },
+      };
+      const answer = await fetch(`${url}/mcp`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(call),
+      });
+      const answered = await answer.text();
+      expect(answered).toContain("structuredContent");
+      expect(answered).not.toContain("isError");
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    }
+  });
+
   verifies("HS-04");
   it("answers probes of HTTP/1.0 without Host, and targets in absolute form", async () => {
     const { url } = await start(process.execPath, [CLI, "http", "--port", "0"], "ignore");
     const { host, port } = new URL(url);
     for (const [request, status] of [
       ["GET /health HTTP/1.0\r\n", 200],
+      ["OPTIONS / HTTP/1.0\r\n", 204],
       [`GET http://${host}/health HTTP/1.1\r\nHost: ${host}\r\n`, 200],
       [`GET http://${host}/health HTTP/1.1\r\nHost: other.example\r\n`, 403],
       [`GET http://${host}?x HTTP/1.1\r\nHost: ${host}\r\n`, 200],

@@ -112,6 +112,25 @@ describe("messages over stdio", () => {
     }
   });
 
+  it("get one answer each though they stand in one line", async () => {
+    const { input, lines } = await open();
+    const [first, second] = [
+      '{"jsonrpc":"2.0","id":31,"method":"ping"}',
+      '{"id":"32","method":"x"}',
+    ];
+    input.write(`${INITIALIZE}\n${INITIALIZED}\n${first}${second} {"id":33,\n`);
+    // A host that could not read an answer says so; nothing waits for an answer to that.
+    input.write('{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n');
+    input.write(`${first.replace("31", "34")}\n`);
+    await expect.poll(() => lines().length).toBe(5);
+    for (const id of ["31", '"32"', "33"]) {
+      expect(lines().filter((line) => isError(line) && isUnder(line, `"id":${id}`))).toHaveLength(
+        1,
+      );
+    }
+    expect(lines().some((line) => isUnder(line, '"id":34') && !isError(line))).toBe(true);
+  });
+
   it("get one answer each if they are nested deeply", async () => {
     const { input, lines } = await open();
     input.write(`${INITIALIZE}\n${INITIALIZED}\n`);
@@ -244,6 +263,25 @@ describe("messages over HTTP", () => {
     const answer = await post('{"jsonrpc":"2.0","id":3,"method":"ping"}', headers);
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.headers["accept-encoding"]).toBe("identity");
+  });
+
+  it("need no session in 2026, and may name one that is gone", async () => {
+    const { post } = await open();
+    const meta = (name: string, value: string) => `"io.modelcontextprotocol/${name}":${value}`;
+    const envelope = [
+      meta("protocolVersion", '"2026-07-28"'),
+      meta("clientInfo", '{"name":"a","version":"1"}'),
+      meta("clientCapabilities", "{}"),
+    ];
+    const answer = await post(
+      `{"jsonrpc":"2.0","id":5,"method":"prompts/list","params":{"_meta":{${envelope.join()}}}}`,
+      {
+        "mcp-session-id": "of-an-older-server",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "prompts/list",
+      },
+    );
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('"prompts"')]);
   });
 
   it("have a new stream in place of a dead one", async () => {

@@ -235,6 +235,9 @@ onEveryStore("saved tables", (at) => {
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(bytes.toString("base64")).toBe((await read(host, uri)).blob);
+    const head = await answer(new Request(url, { method: "HEAD" }));
+    expect(head.headers.get("content-length")).toBe(String(bytes.length));
+    expect([head.status, await head.text()]).toEqual([200, ""]);
     expect((await answer(new Request(`${url}x`))).status).toBe(404);
     expect((await answer(new Request(url, { method: "POST" }))).status).toBe(405);
     at().clock.advance(HOUR + 1000);

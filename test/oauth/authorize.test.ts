@@ -186,9 +186,43 @@ onEveryStore("an authorization request", (at) => {
     const { status, body } = await redeem(running, await authorize(running, oauth.ann));
     expect(status).toBe(200);
     expect(await oauth.running.server.verifyToken(body.access_token)).toBeDefined();
+    // Of a host that knows no metadata of the resource: the server's own address.
+    for (const named of [
+      oauth.running.url,
+      `${oauth.running.url.replace("127.0.0.1", "[::1]")}/`,
+    ]) {
+      const own = { ...oauth.running, resource: named };
+      const coded = await authorize(own, oauth.ann);
+      const issued = await redeem(own, coded);
+      expect(await oauth.running.server.verifyToken(issued.body.access_token)).toBeDefined();
+      expect((await refresh(own, coded.client, issued.body.refresh_token)).status).toBe(200);
+    }
     const elsewhere = { resource: resource.replace(/:\d+/, ":1") };
     const { shown } = await openSignIn(oauth.running, elsewhere);
     expect(shown.url).toContain("error=invalid_target");
+  });
+
+  verifies("HS-04");
+  it.each([
+    ["token", "GET", 405, "POST, OPTIONS"],
+    ["register", "GET", 405, "POST, OPTIONS"],
+    ["revoke", "PUT", 405, "POST, OPTIONS"],
+    ["revoke", "OPTIONS", 204, "POST, OPTIONS"],
+    ["jwks", "POST", 405, "GET, HEAD, OPTIONS"],
+    ["authorize", "DELETE", 405, "GET, HEAD, POST, OPTIONS"],
+    ["account", "PATCH", 405, "GET, HEAD, POST, OPTIONS"],
+  ])("names the methods of /oauth/%s after %s", async (name, method, status, allow) => {
+    const answer = await fetch(`${oauth.running.url}/oauth/${name}`, { method });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([status, allow]);
+    if (status === 405) expect(await answer.text()).toContain(`This address has no ${method}`);
+  });
+
+  it("answers programs that look for other metadata with JSON", async () => {
+    const url = `${oauth.running.url}/.well-known/oauth-authorization-server`;
+    expect((await fetch(`${url}/`)).status).toBe(200);
+    const other = await fetch(`${url}/mcp`);
+    expect(other.status).toBe(404);
+    expect(await other.json()).toMatchObject({ error: "invalid_request" });
   });
 
   it.each(["token", "register", "revoke", "jwks"])(

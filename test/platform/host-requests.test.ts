@@ -24,11 +24,29 @@ onEveryStore("requests as proxies and hosts send them", (at) => {
     expect((await call("GET", `${DISPUTES}?Status=0&Page=1&Page=2`)).status).toBe(400);
   });
 
+  it("may not have a part of a body only", async () => {
+    const { call } = await at().tenant("parts");
+    const headers = { "Content-Range": "bytes 0-9/100" };
+    const refused = await call("POST", DEPARTMENTS, { headers, body: { code: "A" } });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("Content-Range")]);
+  });
+
   it("may not be compressed", async () => {
     const { call } = await at().tenant("gzip");
     const headers = { "Content-Encoding": "gzip" };
     const refused = await call("POST", DEPARTMENTS, { headers, raw: "x" });
     expect([refused.status, refused.headers.get("accept-encoding")]).toEqual([415, "identity"]);
+  });
+
+  it("have a page where a browser opens an address that does not exist", async () => {
+    const get = (accept: string) => at().call("GET", "/a/nothing", { headers: { Accept: accept } });
+    const page = await get("text/html,application/xhtml+xml,*/*;q=0.8");
+    expect([page.status, page.headers.get("content-type")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+    ]);
+    expect(page.text).toContain('<a href="../docs">');
+    expect((await get("*/*")).body).toMatchObject({ code: "not_found" });
   });
 
   verifies("HS-05");

@@ -61,6 +61,24 @@ it("commits the transactions of one turn of the event loop at once, and answers 
   expect(commits()).toBe(before + 1);
 });
 
+it("refuses all transactions within the time of one, while another process keeps the lock", async () => {
+  const patient = new WritingDriver(open("notes.db"), 300);
+  const waiting = new Kysely<Tables>({ dialect: createDialect(() => patient, new Adapter()) });
+  other.exec("begin immediate");
+  const began = performance.now();
+  const results = await Promise.allSettled(
+    ["a", "b", "c", "d", "e"].map((text) =>
+      waiting.transaction().execute((tx) => tx.insertInto("notes").values({ text }).execute()),
+    ),
+  );
+  expect(results.map(({ status }) => status)).toEqual(Array(5).fill("rejected"));
+  expect(performance.now() - began).toBeLessThan(2 * 300);
+  other.exec("rollback");
+  await waiting.insertInto("notes").values({ text: "f" }).execute();
+  expect(listed()).toEqual(["f"]);
+  await waiting.destroy();
+});
+
 it("undoes only the transaction that fails", async () => {
   const [first, refused, repeated, last] = await Promise.allSettled([
     add("a"),

@@ -101,7 +101,7 @@ export type Running = {
   hasEnded(): boolean;
   /** Sends a signal, or closes its standard input, and waits for its end. */
   end(
-    how: "SIGTERM" | "SIGINT" | "SIGKILL" | "stdin",
+    how: "SIGTERM" | "SIGINT" | "SIGHUP" | "SIGKILL" | "stdin",
   ): Promise<{ status: number | null; ms: number }>;
 };
 

@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { findAdvice } from "../../src/bin/cli/advice.ts";
 import { Problem } from "../../src/contract/errors.ts";
+import { serve } from "../../src/server/serve.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { listen } from "../support/listen.ts";
 
@@ -25,6 +26,8 @@ describe("hints about faults", () => {
     expect(advice).toContain("--port");
     expect(advice).toContain("RECEIVABLES_METRICS_ADDRESS");
     expect(findAdvice(await listenFault({ port: 0, host: "192.0.2.1" }))).toContain("--host");
+    const unknown = serve(() => {}, { port: 0, host: "nowhere.invalid" });
+    await expect(unknown.catch(findAdvice)).resolves.toContain("--host");
     await new Promise((resolve) => holder.close(resolve));
   });
 

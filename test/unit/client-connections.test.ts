@@ -66,6 +66,18 @@ describe("a connection that fails", () => {
     expect(client.waits).toEqual([]);
   });
 
+  it.each(["http", "https"])("names a proxy that cannot be reached (%s)", async (scheme) => {
+    for (const proxy of ["http://127.0.0.1:1", "http://proxy.invalid:3128"]) {
+      setProxies(readProxies({ HTTP_PROXY: proxy, HTTPS_PROXY: proxy }));
+      closing.push(() => setProxies(readProxies({})));
+      const client = clientOf(`${scheme}://platform.invalid`);
+      const problem = await problemOf(callFake(client, "read"));
+      expect(problem).toMatchObject({ code: "unavailable" });
+      expect(problem.message).toContain("The proxy that HTTPS_PROXY or HTTP_PROXY names");
+      expect(client.waits).not.toEqual([]);
+    }
+  });
+
   it("is reported if the address does not speak TLS at all", async () => {
     const fake = await fakeOf();
     const client = clientOf(fake.url.replace("http:", "https:"));

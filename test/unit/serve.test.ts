@@ -76,6 +76,34 @@ describe("the target of a request", () => {
     },
   );
 
+  const answerTo = async (lines: string[]): Promise<string> => {
+    seen.length = 0;
+    const connection = await rawSocket(served.url);
+    connection.say(rawRequest([...lines, "Connection: close"]));
+    return connection.ended();
+  };
+
+  verifies("HS-04");
+  it.each([
+    [["GET / HTTP/1.1"], "400", "A request must have one header Host."],
+    [["GET / HTTP/1.1", "Host: named", "Host: other"], "400", "must have one header Host."],
+    [["GET / HTTP/1.0", "Host: named", "Host: named"], "400", "must have one header Host."],
+    [["GET / HTTP/1.1", "Host: named", "Expect: 200-ok"], "417", "100-continue"],
+  ])("is refused in words: %j", async (lines, status, reason) => {
+    const answer = await answerTo(lines);
+    expect(answer.slice(9, 12)).toBe(status);
+    expect(answer).toContain(reason);
+    expect(seen).toEqual([]);
+  });
+
+  it.each([["GET / HTTP/1.1", "Host: named:"], ["GET /health HTTP/1.0"]])(
+    "is passed on: %j",
+    async (...lines) => {
+      expect((await answerTo(lines)).slice(9, 12)).toBe("200");
+      expect(seen).toHaveLength(1);
+    },
+  );
+
   it.each([
     ["/disputes/a..b/...?path=/../x", "/disputes/a..b/...?path=/../x"],
     ["/files/a%2e%2e%2fx%2Dy%252e%252e", "/files/a%2e%2e%2fx%2Dy%252e%252e"],

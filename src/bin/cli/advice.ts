@@ -1,10 +1,14 @@
 import { Problem } from "../../contract/errors.ts";
 import { StoreUnavailable, TenantPaused } from "../../platform/store/port.ts";
 
+const NO_ADDRESS = "This machine has no such address: choose another with --host.";
+
 const LISTENING: Record<string, string> = {
   EADDRINUSE:
     "Another program uses the port, perhaps an instance of this one: end it, or choose another port with --port (with RECEIVABLES_METRICS_ADDRESS, if it is the port of metrics).",
-  EADDRNOTAVAIL: "This machine has no such address: choose another with --host.",
+  EADDRNOTAVAIL: NO_ADDRESS,
+  ENOTFOUND: NO_ADDRESS,
+  EAI_AGAIN: NO_ADDRESS,
   EACCES: "Ports below 1024 need special rights: choose another with --port.",
 };
 

@@ -119,6 +119,12 @@ export const readSettingOptions = (self: Command): Record<string, string> => {
   );
 };
 
+/** An empty address, as of a variable that is not set, would be all addresses of this machine. */
+export const parseHost = (text: string): string => {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("It must be an address or a name of this machine.");
+};
+
 export const parsePort = (text: string): number => {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");

@@ -5,6 +5,7 @@ import {
   type Define,
   fromModule,
   PERSON,
+  parseHost,
   parsePort,
   REMOTE,
   type Run,
@@ -27,7 +28,7 @@ const call = fromModule(() => withoutMoreRoom(() => import("../commands/call.ts"
 const evidence = fromModule(() => import("../commands/evidence.ts"));
 const spec = fromModule(() => import("../commands/export-spec.ts"));
 
-const HOST = ["--host <address>", "address to listen at", "127.0.0.1"] as const;
+const HOST = ["--host <address>", "address to listen at", parseHost, "127.0.0.1"] as const;
 const PORT = ["--port <number>", "port to listen at, 0 for a free one", parsePort] as const;
 
 const ALLOW_HTTP = [

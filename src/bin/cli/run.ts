@@ -3,6 +3,7 @@ import { SECOND } from "../../kit/clock.ts";
 import { getCode, getMessage } from "../../kit/error.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { escapeControls } from "../../kit/text.ts";
+import { keepWorkingFolder } from "../../kit/working-folder.ts";
 import { terminalAsk } from "../commands/ask.ts";
 import { installLastResort } from "./last-resort.ts";
 import { onStarterEnd } from "./parent.ts";
@@ -33,7 +34,12 @@ const describeLost = (reason: string): string =>
 // npm runs scripts in the package's folder, but file arguments are relative to the person's folder.
 const restoreWorkingFolder = (): void => {
   const { npm_lifecycle_event: script, npm_package_name: of, INIT_CWD: folder } = process.env;
-  if (script === "cli" && of === about.name && folder !== undefined) process.chdir(folder);
+  if (script !== "cli" || of !== about.name || folder === undefined) return;
+  try {
+    process.chdir(folder);
+  } catch {
+    // It was removed; commands that need no file of the person work without it.
+  }
 };
 
 const isStdio = ([first = "stdio"]: readonly string[]): boolean =>
@@ -43,6 +49,7 @@ const isStdio = ([first = "stdio"]: readonly string[]): boolean =>
 export const run = async (dataFolder: string): Promise<void> => {
   installLastResort();
   restoreWorkingFolder();
+  keepWorkingFolder();
   await openProxies(process.env);
   const ended = new AbortController();
   const end = (): void => ended.abort();
@@ -78,7 +85,7 @@ export const run = async (dataFolder: string): Promise<void> => {
     takeSignals: () => {
       isServer = true;
       onStarterEnd(process.env, end);
-      for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, end);
+      for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, end);
       return ended.signal;
     },
   });

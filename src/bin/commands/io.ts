@@ -20,6 +20,6 @@ export type Io = {
   ask: Ask | undefined;
   /** Reads standard input to its end. */
   readInput: () => Promise<string>;
-  /** Makes SIGTERM and SIGINT abort the returned signal. Without this call they end the process at once. */
+  /** Makes SIGTERM, SIGINT and SIGHUP abort the returned signal. Without this call they end the process at once. */
   takeSignals: () => AbortSignal;
 };

@@ -10,6 +10,8 @@ import type { Io } from "./io.ts";
 
 // Hosts send SIGKILL one second after they close stdin.
 const CLOSE_TIMEOUT_MS = 500;
+/** The time for running calls after a signal, which hosts follow up with SIGKILL after two seconds. */
+const ANSWER_TIMEOUT_MS = 1000;
 
 /** Connects to the platform at the first call; the code is loaded then, as many hosts only list tools. */
 const createLazyNeeds = (
@@ -44,6 +46,7 @@ export const serveStdio = async (io: Io): Promise<void> => {
   const { close, ...needs } = createLazyNeeds(config, log);
   if (io.ask !== undefined) io.notify(TERMINAL_HINT);
   const server = startStdio({ settings: config.mcp, version, log, ...needs });
-  await Promise.race([server.closed, waitForAbort(ended)]);
+  const signalled = waitForAbort(ended).then(() => waitAtMost(ANSWER_TIMEOUT_MS, server.finish()));
+  await Promise.race([server.closed, signalled]);
   await waitAtMost(CLOSE_TIMEOUT_MS, Promise.all([server.close(), close()]));
 };

@@ -14,19 +14,20 @@ const SINGLE = [
 const JSON_TYPE = "application/json";
 const STREAM_TYPE = "text/event-stream";
 
-type Range = { type: string; weight: number };
+type Weighted = { name: string; weight: number };
 
-const parseRange = (text: string): Range => {
-  const [type = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
+/** Parses one member of a list with weights (RFC 9110, section 12.4.2). */
+export const parseWeighted = (text: string): Weighted => {
+  const [name = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
   const weight = parameters.find((part) => part.startsWith("q="))?.slice(2);
-  return { type, weight: weight === undefined ? 1 : Number(weight) };
+  return { name, weight: weight === undefined ? 1 : Number(weight) };
 };
 
 /** Whether an Accept header admits a type (RFC 9110, section 12.5.1): the most specific range decides. */
-const accepts = (ranges: readonly Range[], type: string): boolean => {
+const accepts = (ranges: readonly Weighted[], type: string): boolean => {
   const [group = ""] = type.split("/");
   const range = [type, `${group}/*`, "*/*"]
-    .map((name) => ranges.find((one) => one.type === name))
+    .map((known) => ranges.find(({ name }) => name === known))
     .find((one) => one !== undefined);
   return range !== undefined && range.weight > 0;
 };
@@ -34,7 +35,7 @@ const accepts = (ranges: readonly Range[], type: string): boolean => {
 /** Returns the Accept header for the SDK, which needs both types by name. No header admits every type. */
 const normalizeAccept = (accept: string | null): string => {
   if (accept === null || accept.trim() === "") return `${JSON_TYPE}, ${STREAM_TYPE}`;
-  const ranges = accept.split(",").map(parseRange);
+  const ranges = accept.split(",").map(parseWeighted);
   return [JSON_TYPE, STREAM_TYPE].filter((type) => accepts(ranges, type)).join(", ") || "none/none";
 };
 

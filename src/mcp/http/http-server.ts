@@ -17,6 +17,7 @@ import { systemWait, waitAtMost } from "../../kit/wait.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import { followSubscriptions } from "../resources/shared-subscriptions.ts";
 import { createWatches } from "../resources/watches.ts";
+import { MODERN_VERSION } from "../server-info.ts";
 import { type BuildServer, createBuildServer, type ServerOptions } from "../server.ts";
 import { type BodyLimits, readBody } from "./body.ts";
 import { createCallers } from "./callers.ts";
@@ -148,7 +149,9 @@ const dispatch = async (
   body: unknown,
 ): Promise<Response> => {
   const id = request.headers.get("mcp-session-id");
-  if (id === null) return handleStateless(context, request, authInfo, body);
+  // Hosts of 2026 have no sessions; one that talked to an older server may still send an id.
+  const isModern = request.headers.get("mcp-protocol-version") === MODERN_VERSION;
+  if (id === null || isModern) return handleStateless(context, request, authInfo, body);
   const refusal = context.checks.checkBody(body, authInfo);
   return refusal ?? context.sessions.handle(id, request, authInfo, body);
 };

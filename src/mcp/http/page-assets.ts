@@ -1,12 +1,12 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { parseWeighted } from "./headers.ts";
 
 const CODINGS = ["br", "gzip"] as const;
 type Coding = (typeof CODINGS)[number];
 
 /** Higher qualities take seconds for a few percent. */
 const BROTLI_QUALITY = 9;
-const WEIGHTLESS = /^q=0(?:\.0{0,3})?$/;
 
 const compress: Record<Coding, (text: string) => Promise<Uint8Array>> = {
   br: (text) =>
@@ -16,15 +16,17 @@ const compress: Record<Coding, (text: string) => Promise<Uint8Array>> = {
   gzip: (text) => promisify(gzip)(text),
 };
 
-/** Returns the best coding that an Accept-Encoding header admits (RFC 9110, section 12.5.3). */
+/** Returns the coding to which an Accept-Encoding header gives the most weight (RFC 9110, section 12.5.3). */
 export const chooseCoding = (header: string | null): Coding | undefined => {
-  const accepted = new Map(
+  const weights = new Map(
     (header ?? "").split(",").map((part) => {
-      const [name = "", ...parameters] = part.split(";").map((one) => one.trim().toLowerCase());
-      return [name, !parameters.some((one) => WEIGHTLESS.test(one))] as const;
+      const { name, weight } = parseWeighted(part);
+      return [name === "x-gzip" ? "gzip" : name, weight] as const;
     }),
   );
-  return CODINGS.find((coding) => accepted.get(coding) ?? accepted.get("*") ?? false);
+  const weightOf = (coding: Coding): number => weights.get(coding) ?? weights.get("*") ?? 0;
+  const [best] = CODINGS.toSorted((one, other) => weightOf(other) - weightOf(one));
+  return best !== undefined && weightOf(best) > 0 ? best : undefined;
 };
 
 /** A text that is served, compressed once for each coding. */

@@ -32,14 +32,19 @@ const openBody = async (bytes: AsyncIterable<Uint8Array>): Promise<ReadableStrea
 export const createSavedHandler =
   (links: Pick<SavedLinks, "open">, filesOf: (place: string) => SavedFiles) =>
   async (request: Request): Promise<Response> => {
-    if (request.method !== "GET") return refuse(405, "Only GET.\n", { Allow: "GET" });
+    const { method } = request;
+    if (method !== "GET" && method !== "HEAD") {
+      return refuse(405, "Only GET and HEAD.\n", { Allow: "GET, HEAD" });
+    }
     const found = links.open(new URL(request.url).pathname.slice(SAVED_PATH.length));
     const parsed = found && parseSavedName(found.name);
     if (found === undefined || parsed === undefined) return refuse(404, GONE);
     const file = await filesOf(found.place).open(found);
     if (file === undefined) return refuse(404, GONE);
     const type = SAVED_TYPES[parsed.format];
-    return new Response(await openBody(file.bytes), {
+    const body = await openBody(file.bytes);
+    if (method === "HEAD") await body.cancel();
+    return new Response(method === "HEAD" ? null : body, {
       headers: {
         ...HEADERS,
         "Content-Type": parsed.format === "csv" ? `${type}; charset=utf-8` : type,

@@ -133,7 +133,8 @@ export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Prom
     const refusal = refuseOtherHost(request, hosts);
     if (refusal !== undefined) return refusal;
     if (request.method !== "GET" && request.method !== "HEAD") {
-      return new Response(null, { status: 405, headers: { Allow: "GET, HEAD" } });
+      const status = request.method === "OPTIONS" ? 204 : 405;
+      return new Response(null, { status, headers: { Allow: "GET, HEAD, OPTIONS" } });
     }
     const { pathname } = new URL(request.url);
     if (isEndpoint(pathname)) return respond(endpoint, request);

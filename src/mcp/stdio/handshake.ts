@@ -1,4 +1,10 @@
-import { createServerInfo, identify, type Identity, type ServerInfo } from "../server-info.ts";
+import {
+  createServerInfo,
+  identify,
+  type Identity,
+  MODERN_VERSION,
+  type ServerInfo,
+} from "../server-info.ts";
 import type { ServerOptions } from "../server.ts";
 import { isRecord } from "../../kit/json.ts";
 import { isLongId, mayHaveOddId, type MessageId } from "../message-ids.ts";
@@ -11,7 +17,6 @@ export const HANDSHAKE_VERSIONS = [
   "2024-11-05",
   "2024-10-07",
 ];
-const MODERN_VERSION = "2026-07-28";
 
 /**
  * Strict checks of the messages that the handshake answers. A message with any other part may be invalid or belong to

@@ -7,6 +7,7 @@ import {
   type MessageId,
   parseWithIds,
   scanId,
+  scanIds,
   toMessageId,
 } from "../message-ids.ts";
 import { readMessage, type Reading, toErrorMessage } from "../messages.ts";
@@ -32,28 +33,28 @@ export const withoutMark = (bytes: Buffer): Buffer =>
 
 type LineReading = { reading: Reading; text?: string };
 
-const invalid = (id: MessageId | undefined, code: number, message: string): LineReading[] => [
-  { reading: { refusal: { id: id ?? null, code, message } } },
-];
+/** Refuses each message of a line; without an id there is one. */
+const invalid = (ids: readonly MessageId[], code: number, message: string): LineReading[] =>
+  (ids.length === 0 ? [null] : ids).map((id) => ({ reading: { refusal: { id, code, message } } }));
 
 /** Reads the messages in a line: one, or those of a batch. `text`: the line itself, where it can be passed on. */
 const readLine = (line: Buffer): LineReading[] => {
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(line)) {
     const message = "The line has bytes that are not UTF-8; send it in UTF-8.";
-    return invalid(scanId(line), PARSE_ERROR, message);
+    return invalid(scanIds(line), PARSE_ERROR, message);
   }
   const text = line.toString("utf8");
   if (text.trim() === "") return [];
   const value = parseWithIds(text);
-  if (value === undefined) return invalid(scanId(line), PARSE_ERROR, "The line is not JSON.");
+  if (value === undefined) return invalid(scanIds(line), PARSE_ERROR, "The line is not JSON.");
   if (!Array.isArray(value)) {
     const reading = readMessage(value);
     const isAsSent = reading !== "ignored" && "message" in reading && reading.message === value;
     return [isAsSent && !mayHaveOddId(text) ? { reading, text } : { reading }];
   }
   if (value.length > 0) return value.map((one) => ({ reading: readMessage(one) }));
-  return invalid(undefined, INVALID_REQUEST, "The batch has no messages.");
+  return invalid([], INVALID_REQUEST, "The batch has no messages.");
 };
 
 /** Returns a message as JSON; undefined for one that is nested more deeply than the stack is. */

@@ -10,6 +10,8 @@ import { createLineFilter, createPending, withoutMark } from "./lines.ts";
 export type StdioServer = {
   /** Resolves after the host has disconnected and what it sent is answered, or after `close` was called. */
   closed: Promise<void>;
+  /** Reads no more, and answers what was read. */
+  finish(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -186,12 +188,20 @@ export const startStdio = (
   onInputEnd(input, () => void finish());
   input.on("error", (error) => log.debug("mcp.stdio", toErrorFields(error)));
 
+  const stopReading = (): void => {
+    stop();
+    input.unpipe();
+    input.pause();
+  };
+
   return {
     closed,
+    finish() {
+      stopReading();
+      return finish();
+    },
     async close() {
-      stop();
-      input.unpipe();
-      input.pause();
+      stopReading();
       await (await server)?.close();
       onClose();
     },

@@ -87,8 +87,11 @@ const decodeQuery = (schema: z.ZodObject, search: URLSearchParams, code: Invalid
 // Windows tools write it before a text (RFC 8259, section 8.1).
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
-/** @throws {Problem} unsupported_media_type */
-export const checkEncoding = ({ headers }: Request): void => {
+/** @throws {Problem} unsupported_media_type; invalid_request for a part of a body (RFC 9110, section 14.5) */
+export const checkBodyHeaders = ({ headers }: Request): void => {
+  if (headers.has("content-range")) {
+    throw new Problem("invalid_request", "Send the whole body at once, without Content-Range.");
+  }
   if (!isEncoded(headers.get("content-encoding"))) return;
   throw new Problem(
     "unsupported_media_type",
@@ -164,14 +167,14 @@ export const readBody = async (
   incoming: IncomingMessage | undefined,
 ): Promise<unknown> => {
   if (operation.body === null) return undefined;
-  checkEncoding(request);
+  checkBodyHeaders(request);
   const text = await readText(request, incoming, MAX_BODY_BYTES[operation.service]);
   return parseBody(operation, text, request.headers.get("content-type"));
 };
 
 /** Returns the stream of a file body after checking its headers. */
 export const openBody = ({ type, maxBytes }: Raw, request: Request) => {
-  checkEncoding(request);
+  checkBodyHeaders(request);
   const { headers, body } = request;
   const [sent = ""] = (headers.get("content-type") ?? "").split(";");
   if (sent.trim().toLowerCase() !== type) {

@@ -3,7 +3,7 @@ import type { Span } from "../files/port.ts";
 import type { Claim } from "../files/signed-urls.ts";
 import type { Transfers } from "../services/dispute-attachments/transfers.ts";
 import { type Sending, toResponse } from "./response.ts";
-import { checkEncoding } from "./input.ts";
+import { checkBodyHeaders } from "./input.ts";
 import { buildCommonHeaders, findHeader } from "./headers.ts";
 
 type Answer = Omit<Sending, "method"> & { requestId: string };
@@ -58,7 +58,7 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
     method: "PUT",
     path: "/uploads/{uploadId}",
     async serve(request, id, { requestId, done }) {
-      checkEncoding(request);
+      checkBodyHeaders(request);
       const size = parseLength(request);
       await upload(id, claimIn(new URL(request.url)), {
         size,

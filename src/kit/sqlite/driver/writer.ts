@@ -40,13 +40,16 @@ type Run<T> = (connection: Connection) => T;
 class Turn implements DatabaseConnection {
   readonly leave: () => void;
   readonly #use: <T>(turn: Turn, run: Run<T>) => T;
+  /** When the transaction asked for its turn. */
+  readonly askedAt: number;
   /** Set while the transaction runs. */
   group: Group | undefined;
   isOver = false;
 
-  constructor(leave: () => void, use: <T>(turn: Turn, run: Run<T>) => T) {
+  constructor(leave: () => void, use: <T>(turn: Turn, run: Run<T>) => T, askedAt: number) {
     this.leave = leave;
     this.#use = use;
+    this.askedAt = askedAt;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -81,8 +84,9 @@ export class WritingDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<Turn> {
+    const askedAt = performance.now();
     const leave = await this.#queue.enter();
-    return new Turn(leave, (turn, run) => this.#run(turn, run));
+    return new Turn(leave, (turn, run) => this.#run(turn, run), askedAt);
   }
 
   async releaseConnection(turn: Turn): Promise<void> {
@@ -90,7 +94,7 @@ export class WritingDriver implements Driver {
   }
 
   async beginTransaction(turn: Turn): Promise<void> {
-    this.#group ??= await this.#begin();
+    this.#group ??= await this.#begin(turn);
     this.#connection.run("savepoint turn");
     turn.group = this.#group;
     this.#running = turn;
@@ -117,14 +121,15 @@ export class WritingDriver implements Driver {
     this.#database.close();
   }
 
-  // A deferred transaction that reads before it writes fails under concurrency despite a timeout.
-  async #begin(): Promise<Group> {
-    for (let tries = 1; ; tries += 1) {
+  // A deferred transaction that reads before it writes fails under concurrency despite a timeout. The time in the queue
+  // counts: while another process keeps the database locked, each transaction would wait after those before it.
+  async #begin({ askedAt }: Turn): Promise<Group> {
+    for (;;) {
       try {
         this.#connection.run("begin immediate");
         break;
       } catch (error) {
-        if (!isSqliteBusy(error) || tries * RETRY_MS >= this.#retryMs) throw error;
+        if (!isSqliteBusy(error) || performance.now() - askedAt >= this.#retryMs) throw error;
       }
       // SQLite's own wait for another process's write would hold the event loop.
       await setTimeout(RETRY_MS);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { createFairQueue } from "../../../../kit/fair-queue.ts";
+import { keepWorkingFolder } from "../../../../kit/working-folder.ts";
 import { StoreUnavailable } from "../../port.ts";
 import type { ReaderFault, ReaderMessage, ReaderReply, ReaderRequest } from "./messages.ts";
 
@@ -78,6 +79,7 @@ export class Reader {
   }
 
   #start(): Worker {
+    keepWorkingFolder();
     const worker = new Worker(PROGRAM, { workerData: this.#options, name: "sqlite-reader" });
     worker.on("message", (reply: ReaderReply) => this.#settle(reply));
     const lose = (error: Error): void => {
