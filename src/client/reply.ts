@@ -11,7 +11,7 @@ import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts
 
 const MAX_IGNORED = 20;
 /** Beyond any record: a deeper value could overflow the stack of recursive code, more names take long to parse. */
-const LIMITS = { depth: 64, names: 10_000 };
+const LIMITS = { depth: 64, names: 10_000, longNames: 10 };
 
 /** The characters of a body from which its records are checked in a turn of their own. */
 const LONG = 65_536;

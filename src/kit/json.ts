@@ -42,6 +42,8 @@ export type JsonLimits = {
   commas?: number;
   /** Arrays and objects in the whole text. */
   containers?: number;
+  /** Names in the whole text that have more than 16,000 characters. */
+  longNames?: number;
   /** Numbers in the whole text that may have more than 15 digits, each of which becomes an object. */
   longNumbers?: number;
 };
@@ -59,6 +61,9 @@ const isClosing = (text: string, at: number): boolean => {
   while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
   return slashes % 2 === 0;
 };
+
+/** Characters of a name. Longer texts of one length have one hash in V8, so that each is compared with all others. */
+export const LONG_NAME = 16_000;
 
 /** The index of the quote that closes a string, or the end of a text in which none does. */
 export const findClosingQuote = (text: string, from: number): number => {
@@ -86,11 +91,11 @@ export type JsonVisitor = {
 export const createLimitScan = (text: string, limits: JsonLimits, visitor: JsonVisitor = {}) => {
   const { depth = Infinity, arrayLength = Infinity, names: mostNames = Infinity } = limits;
   const { commas: mostCommas = Infinity, containers: mostContainers = Infinity } = limits;
-  const { longNumbers: mostLongNumbers = Infinity } = limits;
+  const { longNumbers: mostLongNumbers = Infinity, longNames: mostLongNames = Infinity } = limits;
   /** Items counted in each open array; for an object, its fields as a negative number. */
   const open: number[] = [];
   const names = new Set<string>();
-  let [at, from, to, commas, containers, longNumbers] = [0, 0, 0, 0, 0, 0];
+  let [at, from, to, commas, containers, longNames, longNumbers] = [0, 0, 0, 0, 0, 0, 0];
   let isInString = false;
 
   const endString = (): void => {
@@ -111,6 +116,8 @@ export const createLimitScan = (text: string, limits: JsonLimits, visitor: JsonV
     return longNumbers > mostLongNumbers ? "longNumbers" : undefined;
   };
   const readName = (): ExceededLimit | undefined => {
+    if (to - from > LONG_NAME) longNames += 1;
+    if (longNames > mostLongNames) return "longNames";
     const name = text.slice(from, to);
     // A second colon must not read a long name once more.
     [from, to] = [0, 0];
@@ -169,6 +176,7 @@ export const findExceededLimit = (text: string, limits: JsonLimits): ExceededLim
 export const MESSAGE_LIMITS = {
   depth: 200_000,
   names: 10_000,
+  longNames: 10,
   commas: 20_000,
   containers: 250_000,
 } as const satisfies JsonLimits;
@@ -178,6 +186,7 @@ export const RECORD_LIMITS = {
   depth: 32,
   arrayLength: 10_000,
   names: 2000,
+  longNames: 10,
   commas: 500_000,
   containers: 100_000,
   longNumbers: 10_000,

@@ -111,7 +111,9 @@ const restoreMarked = (value: unknown, restore: (rest: string) => unknown): unkn
  */
 export const parseJson = (text: string): unknown => {
   const marked = mayHaveLongNumber(text) ? markInexact(text) : undefined;
-  return marked === undefined ? JSON.parse(text) : restoreMarked(JSON.parse(marked), (digits) => new InexactNumber(digits));
+  return marked === undefined
+    ? JSON.parse(text)
+    : restoreMarked(JSON.parse(marked), (digits) => new InexactNumber(digits));
 };
 
 /** The characters of a text that are checked, and of a part that is parsed, in one turn of the event loop. */

@@ -33,8 +33,8 @@ const MAX_ID_BYTES = 6 * MAX_ID_LENGTH + 2;
 /** The member `id` as JSON may write it, and the bytes of a name from which it cannot be this one. */
 const ID_NAME = /^"(?:i|\\u0069)(?:d|\\u0064)"$/;
 const MAX_NAME_BYTES = '"\\u0069\\u0064"'.length + 1;
-/** Colons and commas between outermost members, after which a message is searched for its id no further. */
-const MAX_SEPARATORS = 20_000;
+/** Colons and commas between outermost members, and ids, after which a message is searched no further. */
+const [MAX_SEPARATORS, MAX_IDS] = [20_000, 1000] as const;
 
 /** Whether a text, or a number in its digits, is too long for an id or a progress token. */
 export const isLongId = (value: unknown): boolean =>
@@ -121,7 +121,7 @@ const skipOther = (bytes: Uint8Array, from: number, depth: number): [at: number,
  * nothing but the value of the outermost member `id`.
  */
 export const createIdScanner = () => {
-  let [depth, separators] = [0, 0];
+  let [depth, separators, ids] = [0, 0, 0];
   let [inText, isEscaped, isValue, isBroken] = [false, false, false, false];
   const token: number[] = [];
   /** Whether the value that is read is that of an id. */
@@ -138,6 +138,8 @@ export const createIdScanner = () => {
     if (isId) {
       const text = readToken();
       id = toMessageId(parseIfJson(text), text) ?? id;
+      ids += 1;
+      isBroken ||= ids === MAX_IDS;
     }
     token.length = 0;
     [isValue, isId] = [false, false];

@@ -7,6 +7,7 @@ import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
 import {
   type ExceededLimit,
+  LONG_NAME,
   MAX_NUMBER_LENGTH,
   MESSAGE_LIMITS,
 } from "../../kit/json.ts";
@@ -49,6 +50,7 @@ const EXCEEDED: Partial<Record<ExceededLimit, string>> = {
   names: `too large: it has more than ${MESSAGE_LIMITS.names} names of fields; send less at once`,
   commas: `too large: it has more than ${MESSAGE_LIMITS.commas} values; send less at once`,
   containers: `too large: it has more than ${MESSAGE_LIMITS.containers} lists and objects; send less at once`,
+  longNames: `too large: it has more than ${MESSAGE_LIMITS.longNames} names of more than ${LONG_NAME} characters; send less at once`,
   digits: `invalid: a number has more than ${MAX_NUMBER_LENGTH} digits; send at most 15`,
 };
 

@@ -6,7 +6,7 @@ import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { lowerId } from "../../kit/ids.ts";
-import { MAX_NUMBER_LENGTH, RECORD_LIMITS } from "../../kit/json.ts";
+import { LONG_NAME, MAX_NUMBER_LENGTH, RECORD_LIMITS } from "../../kit/json.ts";
 import { parseJsonInTurns } from "../../kit/parse-json.ts";
 import { readAtMost } from "../../kit/read-at-most.ts";
 
@@ -19,6 +19,7 @@ const BROKEN = {
   commas: `The body has more than ${RECORD_LIMITS.commas} values.`,
   containers: `The body has more than ${RECORD_LIMITS.containers} arrays and objects.`,
   longNumbers: `The body has more than ${RECORD_LIMITS.longNumbers} numbers of more than 15 digits.`,
+  longNames: `The body has more than ${RECORD_LIMITS.longNames} names of more than ${LONG_NAME} characters.`,
   digits: `A number has more than ${MAX_NUMBER_LENGTH} digits.`,
 };
 
