@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
 import type { Operation, OutputOf } from "../contract/operation.ts";
-import { findExceededLimit } from "../kit/json.ts";
-import { parseJson } from "../kit/parse-json.ts";
+import { parseJsonInTurns } from "../kit/parse-json.ts";
 import type { Log } from "../kit/log.ts";
 import { isSuccess } from "./body.ts";
 import { checkOutput } from "./check-output.ts";
@@ -12,9 +11,9 @@ import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts
 
 const MAX_IGNORED = 20;
 /** Beyond any record: a deeper value could overflow the stack of recursive code, more names take long to parse. */
-const LIMITS = { depth: 64, names: 10_000 };
+const LIMITS = { depth: 64, names: 10_000, longNames: 10 };
 
-/** The characters of a body from which its limits, its JSON and its records are read in turns of their own. */
+/** The characters of a body from which its records are checked in a turn of their own. */
 const LONG = 65_536;
 
 export type ReplyNeeds<O extends Operation = Operation> = {
@@ -54,18 +53,12 @@ const readJson = async (needs: ReplyNeeds, reply: WireReply): Promise<unknown> =
   if (output === null && reply.body === "") return null;
   if (!isJson(reply)) throw unexpectedAnswer(needs, reply, "it is not JSON");
   if (output === null) return null;
-  const broken = findExceededLimit(reply.body, LIMITS);
-  if (broken !== undefined) {
-    const why = broken === "depth" ? "it is too deep" : "it has too many different fields";
-    throw unexpectedAnswer(needs, reply, why);
-  }
-  // Lets requests take their turn.
-  if (reply.body.length > LONG) await setImmediate();
-  try {
-    return parseJson(reply.body);
-  } catch {
+  const parsed = await parseJsonInTurns(reply.body, LIMITS).catch(() => {
     throw unexpectedAnswer(needs, reply, "its JSON is broken");
-  }
+  });
+  if ("value" in parsed) return parsed.value;
+  const why = parsed.exceeded === "depth" ? "it is too deep" : "it has too many different fields";
+  throw unexpectedAnswer(needs, reply, why);
 };
 
 /** Reads the output; a file is described by its headers, also when it was too large to read. */

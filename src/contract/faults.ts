@@ -114,12 +114,13 @@ export const toFaults = (error: z.ZodError): Fault[] => {
 };
 
 /**
- * Makes the schema of the items of a long list stop at the most faults that are named; zod would go on, and take some
- * tenths of a second for ten thousand items. The items after that are not looked at: the list is refused already. Not for
- * a schema in a union, whose other options may accept the list.
+ * Returns the schema of the items of a long list that stops at the most faults that are named; zod would go on, and take
+ * some tenths of a second for ten thousand items. The items after that are not looked at: the list is refused already.
+ * Not for a schema in a union, whose other options may accept the list.
  */
 export const boundFaults = <S extends z.ZodType>(schema: S): S => {
-  const { _zod: internals } = schema;
+  const bounded = schema.clone();
+  const { _zod: internals } = bounded;
   const run = internals.run.bind(internals);
   /** The faults in each list that is checked now. */
   const counts = new WeakMap<object, number>();
@@ -132,7 +133,7 @@ export const boundFaults = <S extends z.ZodType>(schema: S): S => {
     }
     return result;
   };
-  return schema;
+  return bounded;
 };
 
 /** Joins faults to one sentence. */

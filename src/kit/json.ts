@@ -42,6 +42,8 @@ export type JsonLimits = {
   commas?: number;
   /** Arrays and objects in the whole text. */
   containers?: number;
+  /** Names in the whole text that have more than 16,000 characters. */
+  longNames?: number;
   /** Numbers in the whole text that may have more than 15 digits, each of which becomes an object. */
   longNumbers?: number;
 };
@@ -53,67 +55,128 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
 /** Characters of a number. The parser takes a quarter of a second for one of some million digits. */
 export const MAX_NUMBER_LENGTH = 1000;
 
+/** Whether the quote at this place closes a string: no odd number of backslashes is before it. */
+const isClosing = (text: string, at: number): boolean => {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes += 1;
+  return slashes % 2 === 0;
+};
+
+/** Characters of a name. Longer texts of one length have one hash in V8, so that each is compared with all others. */
+export const LONG_NAME = 16_000;
+
 /** The index of the quote that closes a string, or the end of a text in which none does. */
 export const findClosingQuote = (text: string, from: number): number => {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return end;
+    if (isClosing(text, end)) return end;
   }
   return text.length;
+};
+
+export type ExceededLimit = keyof JsonLimits | "digits";
+
+/** What a scan of JSON text calls for each array and object, and for each number that may have more than 15 digits. */
+export type JsonVisitor = {
+  open?(at: number): void;
+  /** `end`: behind the bracket. */
+  close?(end: number): void;
+  /** Digits and points; a sign or an exponent may be around them. */
+  longNumber?(from: number, end: number): void;
+};
+
+/**
+ * Creates a scan of JSON text, which is continued up to a place at each call, and returns the first limit that the text
+ * exceeds; text that is not JSON may exceed none.
+ */
+export const createLimitScan = (text: string, limits: JsonLimits, visitor: JsonVisitor = {}) => {
+  const { depth = Infinity, arrayLength = Infinity, names: mostNames = Infinity } = limits;
+  const { commas: mostCommas = Infinity, containers: mostContainers = Infinity } = limits;
+  const { longNumbers: mostLongNumbers = Infinity, longNames: mostLongNames = Infinity } = limits;
+  /** Items counted in each open array; for an object, its fields as a negative number. */
+  const open: number[] = [];
+  const names = new Set<string>();
+  let [at, from, to, commas, containers, longNames, longNumbers] = [0, 0, 0, 0, 0, 0, 0];
+  let isInString = false;
+
+  const endString = (): void => {
+    const quote = text.indexOf('"', at);
+    at = quote === -1 ? text.length : quote;
+    isInString = quote !== -1 && !isClosing(text, quote);
+    to = at;
+  };
+  const readNumber = (): ExceededLimit | undefined => {
+    const start = at;
+    while (isDigit(text.charCodeAt(at + 1)) || text.charCodeAt(at + 1) === POINT) {
+      at += 1;
+      if (at - start >= MAX_NUMBER_LENGTH) return "digits";
+    }
+    if (at - start < MAX_DIGITS) return undefined;
+    visitor.longNumber?.(start, at + 1);
+    longNumbers += 1;
+    return longNumbers > mostLongNumbers ? "longNumbers" : undefined;
+  };
+  const readName = (): ExceededLimit | undefined => {
+    if (to - from > LONG_NAME) longNames += 1;
+    if (longNames > mostLongNames) return "longNames";
+    const name = text.slice(from, to);
+    // A second colon must not read a long name once more.
+    [from, to] = [0, 0];
+    return names.add(name).size > mostNames ? "names" : undefined;
+  };
+  const readOpening = (unit: number): ExceededLimit | undefined => {
+    visitor.open?.(at);
+    if (open.push(unit === OPEN_ARRAY ? 1 : -1) > depth) return "depth";
+    containers += 1;
+    return containers > mostContainers ? "containers" : undefined;
+  };
+  const readComma = (): ExceededLimit | undefined => {
+    commas += 1;
+    if (commas > mostCommas) return "commas";
+    const count = open.at(-1) ?? 0;
+    if (count >= arrayLength) return "arrayLength";
+    if (-count >= mostNames) return "names";
+    if (count !== 0) open[open.length - 1] = count + Math.sign(count);
+    return undefined;
+  };
+  const readUnit = (unit: number): ExceededLimit | undefined => {
+    if (isDigit(unit) || unit === POINT) return readNumber();
+    if (unit === QUOTE) {
+      isInString = true;
+      from = at + 1;
+    } else if (unit === COLON) return readName();
+    else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) return readOpening(unit);
+    else if (unit === COMMA) return readComma();
+    else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) {
+      open.pop();
+      visitor.close?.(at + 1);
+    }
+    return undefined;
+  };
+
+  return (end: number): ExceededLimit | undefined => {
+    for (; at < end; at += 1) {
+      if (isInString) endString();
+      else {
+        const exceeded = readUnit(text.charCodeAt(at));
+        if (exceeded !== undefined) return exceeded;
+      }
+    }
+    return undefined;
+  };
 };
 
 /**
  * Returns the first limit that JSON text exceeds, or undefined; text that is not JSON may exceed none. Checked before the
  * text is parsed, because the parser takes most of a second for a megabyte of different names.
  */
-export const findExceededLimit = (
-  text: string,
-  limits: JsonLimits,
-): keyof JsonLimits | "digits" | undefined => {
-  const { depth = Infinity, arrayLength = Infinity, names: mostNames = Infinity } = limits;
-  const { commas: mostCommas = Infinity, containers: mostContainers = Infinity } = limits;
-  const { longNumbers: mostLongNumbers = Infinity } = limits;
-  /** Items counted in each open array; for an object, its fields as a negative number. */
-  const open: number[] = [];
-  const names = new Set<string>();
-  let [from, to, commas, containers, longNumbers] = [0, 0, 0, 0, 0];
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (isDigit(unit) || unit === POINT) {
-      const start = at;
-      while (isDigit(text.charCodeAt(at + 1)) || text.charCodeAt(at + 1) === POINT) {
-        at += 1;
-        if (at - start >= MAX_NUMBER_LENGTH) return "digits";
-      }
-      if (at - start >= MAX_DIGITS) longNumbers += 1;
-      if (longNumbers > mostLongNumbers) return "longNumbers";
-    } else if (unit === QUOTE) {
-      from = at + 1;
-      to = findClosingQuote(text, from);
-      at = to;
-    } else if (unit === COLON) {
-      if (names.add(text.slice(from, to)).size > mostNames) return "names";
-    } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
-      if (open.push(unit === OPEN_ARRAY ? 1 : -1) > depth) return "depth";
-      containers += 1;
-      if (containers > mostContainers) return "containers";
-    } else if (unit === COMMA) {
-      commas += 1;
-      if (commas > mostCommas) return "commas";
-      const count = open.at(-1) ?? 0;
-      if (count >= arrayLength) return "arrayLength";
-      if (-count >= mostNames) return "names";
-      if (count !== 0) open[open.length - 1] = count + Math.sign(count);
-    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) open.pop();
-  }
-  return undefined;
-};
+export const findExceededLimit = (text: string, limits: JsonLimits): ExceededLimit | undefined =>
+  createLimitScan(text, limits)(text.length);
 
 /** Limits of a message that a host sends, and of JSON in its texts. Deep arguments are refused later, as a call. */
 export const MESSAGE_LIMITS = {
   depth: 200_000,
   names: 10_000,
+  longNames: 10,
   commas: 20_000,
   containers: 250_000,
 } as const satisfies JsonLimits;
@@ -123,6 +186,7 @@ export const RECORD_LIMITS = {
   depth: 32,
   arrayLength: 10_000,
   names: 2000,
+  longNames: 10,
   commas: 500_000,
   containers: 100_000,
   longNumbers: 10_000,

@@ -28,11 +28,13 @@ for (const [kind, letters] of [
 
 /** Every answer repeats an id, and so do errors and lists of open requests. */
 export const MAX_ID_LENGTH = 255;
-/** The messages of a line that is no JSON, of which each is refused under its id. */
-const MAX_IDS = 100;
-
 // Each character may be an escape sequence.
 const MAX_ID_BYTES = 6 * MAX_ID_LENGTH + 2;
+/** The member `id` as JSON may write it, and the bytes of a name from which it cannot be this one. */
+const ID_NAME = /^"(?:i|\\u0069)(?:d|\\u0064)"$/;
+const MAX_NAME_BYTES = '"\\u0069\\u0064"'.length + 1;
+/** Colons and commas between outermost members, and ids, after which a text is searched no further. */
+const [MAX_SEPARATORS, MAX_IDS] = [20_000, 100] as const;
 
 /** Whether a text, or a number in its digits, is too long for an id or a progress token. */
 export const isLongId = (value: unknown): boolean =>
@@ -89,13 +91,24 @@ const findEndOfText = (bytes: Uint8Array, from: number): number => {
   return at;
 };
 
+const skipBlanks = (bytes: Uint8Array, from: number): number => {
+  let at = from;
+  while (at < bytes.length && KINDS[bytes[at] ?? 0] === BLANK) at += 1;
+  return at;
+};
+
 /** Returns the place of the next byte outside of texts that a scanner has to read, and the depth there. */
 const skipOther = (bytes: Uint8Array, from: number, depth: number): [at: number, depth: number] => {
   let [at, level] = [from, depth];
   for (; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
     const kind = KINDS[byte];
-    if (byte === QUOTE || (depth <= 1 && kind !== OTHER && kind !== BLANK)) break;
+    if (byte === QUOTE && level > 1) {
+      const end = findEndOfText(bytes, at + 1);
+      // The end of a text that is cut is in the bytes that follow.
+      if (end >= bytes.length) break;
+      at = end;
+    } else if (byte === QUOTE || (depth <= 1 && kind !== OTHER && kind !== BLANK)) break;
     if (kind === CLOSING && level === 2) break;
     if (kind === OPENING) level += 1;
     else if (kind === CLOSING) level -= 1;
@@ -108,25 +121,35 @@ const skipOther = (bytes: Uint8Array, from: number, depth: number): [at: number,
  * nothing but the value of the outermost member `id`.
  */
 export const createIdScanner = () => {
-  let depth = 0;
+  let [depth, separators, ids] = [0, 0, 0];
   let [inText, isEscaped, isValue, isBroken] = [false, false, false, false];
-  let token: number[] = [];
-  let key = "";
+  const token: number[] = [];
+  /** Whether the value that is read is that of an id. */
+  let isId = false;
   let id: MessageId | undefined;
   const ended = new Set<MessageId>();
 
-  const endToken = (): string => {
-    const text = Buffer.from(token).toString("utf8");
-    token = [];
-    return text;
+  const readToken = (): string => Buffer.from(token).toString("utf8");
+  const endName = (): void => {
+    isId = token.length > 0 && token.length < MAX_NAME_BYTES && ID_NAME.test(readToken());
+    token.length = 0;
+    isValue = true;
   };
   const endValue = (): void => {
-    const text = endToken();
-    if (isValue && key === "id") id = toMessageId(parseIfJson(text), text) ?? id;
-    isValue = false;
-    key = "";
+    if (isId) {
+      const text = readToken();
+      id = toMessageId(parseIfJson(text), text) ?? id;
+      ids += 1;
+      isBroken ||= ids === MAX_IDS;
+    }
+    token.length = 0;
+    [isValue, isId] = [false, false];
   };
-  const isKept = (): boolean => depth <= 1 && token.length < MAX_ID_BYTES;
+  const mostKept = (): number => {
+    if (isValue) return isId ? MAX_ID_BYTES : 0;
+    return MAX_NAME_BYTES;
+  };
+  const isKept = (): boolean => depth === 0 || (depth === 1 && token.length < mostKept());
   const keep = (byte: number): void => {
     if (depth === 1 && isKept()) token.push(byte);
   };
@@ -140,14 +163,16 @@ export const createIdScanner = () => {
     const kind = KINDS[byte];
     if (depth === 0 && kind !== OPENING) isBroken ||= kind !== BLANK;
     if (byte === QUOTE) inText = true;
-    if (depth === 1 && kind === COLON) {
-      key = String(parseIfJson(endToken()) ?? "");
-      isValue = true;
-    } else if (depth === 1 && (kind === COMMA || kind === CLOSING)) endValue();
+    if (depth === 1 && (kind === COLON || kind === COMMA)) {
+      separators += 1;
+      isBroken ||= separators === MAX_SEPARATORS;
+    }
+    if (depth === 1 && kind === COLON) endName();
+    else if (depth === 1 && (kind === COMMA || kind === CLOSING)) endValue();
     else if (kind !== BLANK && kind !== OPENING) keep(byte);
     if (kind === OPENING) depth += 1;
     if (kind === CLOSING) depth -= 1;
-    if (kind === CLOSING && depth === 0 && id !== undefined && ended.size < MAX_IDS) {
+    if (kind === CLOSING && depth === 0 && id !== undefined) {
       ended.add(id);
       id = undefined;
     }
@@ -158,6 +183,7 @@ export const createIdScanner = () => {
     read(bytes: Uint8Array): void {
       for (let at = 0; at < bytes.length; at += 1) {
         if (isBroken) return;
+        if (!inText) at = skipBlanks(bytes, at);
         if (!isKept() && !isEscaped) {
           if (inText) at = findEndOfText(bytes, at);
           else [at, depth] = skipOther(bytes, at, depth);

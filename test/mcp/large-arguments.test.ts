@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { measureLongestTurn, MOST_MS } from "../../bench/insights/turn.ts";
 import { parseFilter } from "../../src/contract/payments/filter.ts";
 import {
   findExceededLimit,
@@ -217,6 +218,30 @@ describe("large arguments", () => {
     const or = Array.from({ length: 9000 }, () => ({ poNumber: { eq: "A" } }));
     const { faults } = parseFilter("cashapp", { or });
     expect(faults).toMatchObject([{ field: "filters.or[100].poNumber.eq", code: "too_long" }]);
+  });
+
+  it("that are lists of thousands of wrong items are refused within a turn", async () => {
+    const { host } = await connectScripted({});
+    const lists = toolList({ toolsets: toolsetNames, readOnly: false }).flatMap(
+      ({ name, inputSchema: { properties, required = [] } }) =>
+        Object.entries(properties)
+          .filter(([, { type }]) => [type].flat().includes("array"))
+          .map(([argument]) => ({ name, argument, required })),
+    );
+    const slow = [];
+    for (const { name, argument, required } of lists) {
+      const others = Object.fromEntries(required.map((one) => [one, "x"]));
+      for (const item of ["x", {}]) {
+        const args = { ...others, [argument]: Array.from({ length: 9000 }, () => item) };
+        const runs = [];
+        for (let run = 0; run < 3; run += 1) {
+          runs.push(await measureLongestTurn(() => host.call(name, args)));
+        }
+        if (Math.min(...runs) > MOST_MS) slow.push(`${name}.${argument}`);
+      }
+    }
+    expect(lists.length).toBeGreaterThan(30);
+    expect(slow).toEqual([]);
   });
 
   it("with a JSON text within the limits are read", () => {

@@ -247,6 +247,9 @@ onEveryStore(
           ["PUT", `/uploads/${own.attachmentId}${search(foreign.uploadUrl)}`],
           ["PUT", `/uploads/${own.attachmentId}${search(download)}`],
           ["PUT", `/uploads/no-such-id${search(own.uploadUrl)}`],
+          // PostgreSQL refuses a NUL in text.
+          ["PUT", `/uploads/%00${search(own.uploadUrl)}`],
+          ["GET", `/downloads/%00${search(download)}`],
           ["GET", `/downloads/${attachmentId}${search(own.uploadUrl)}`],
           ["GET", `/downloads/${own.attachmentId}${search(download)}`],
           ["GET", `/downloads/${own.attachmentId}${search(own.uploadUrl)}`],

@@ -9,6 +9,7 @@ import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
 import { isSitePath } from "../../mcp/results/record-pages.ts";
 import { CARD_PATH, CATALOG_PATH, createCardHandler } from "../../mcp/http/server-card.ts";
+import { refuseUnknownPath } from "../../mcp/http/responses.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SAVED_PATH } from "../../mcp/tools/saved-links.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
@@ -130,8 +131,7 @@ const createListener = (
   const onSecret = observe(report, SECRETS_ROUTE, forHosts(secrets.listener));
   const onSaved = observe(report, SAVED_ROUTE, forHosts(downloads));
   const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, forHosts(signIn.listener));
-  const describe = async (request: Request) =>
-    server.describe(request) ?? new Response(null, { status: 404 });
+  const describe = async (request: Request) => server.describe(request) ?? refuseUnknownPath();
   const onDescription = observe(
     report,
     DESCRIPTION_ROUTE,

@@ -153,7 +153,7 @@ const createTransferServer = (platform: () => Pick<Platform, "fetch">) => {
     const listener: RequestListener = (request, response) =>
       isTransfer(request)
         ? transfer(request, response)
-        : response.writeHead(404, { Connection: "close" }).end();
+        : response.writeHead(404, { Connection: "close" }).end("There is no such file.\n");
     opened = await serve(listener, { host: "127.0.0.1", port: 0 });
     return opened;
   });

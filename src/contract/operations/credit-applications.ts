@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundFaults } from "../faults.ts";
 import { ApplicationForm, BankReference, TradeReference } from "../credit-form.ts";
 import { Amount, bodyPaging, RecordId, tenantPath, Timestamp } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
@@ -149,7 +150,7 @@ export const credit_applications = defineOperations("gateway", "credit_applicati
         startDate: describeDay("UTC"),
         endDate: describeDay("inclusive"),
         applicationStatusType: z
-          .array(z.enum(STATUS_TYPES))
+          .array(boundFaults(z.enum(STATUS_TYPES)))
           .optional()
           .describe(`any of ${STATUS_TYPES.join(", ")}`),
         ...bodyPaging,

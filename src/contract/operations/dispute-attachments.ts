@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundFaults } from "../faults.ts";
 import { findExtension, FILE_TYPES, OTHER_TYPES_HINT, toAllowedName } from "../file-types.ts";
 import { auditFields, NoteVisibility, RecordId, requiredText, tenantPath } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
@@ -94,7 +95,7 @@ export const dispute_attachments = defineOperations("gateway", "dispute_attachme
     access: "Dispute Management : READ",
     summary: "List a dispute's files, newest first.",
     params: many,
-    query: z.strictObject({ Visibility: z.array(NoteVisibility).min(1).optional() }),
+    query: z.strictObject({ Visibility: z.array(boundFaults(NoteVisibility)).min(1).optional() }),
     output: z.array(DisputeAttachment),
     audit: "dispute_attachment.listed",
   },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundFaults } from "../faults.ts";
 import {
   auditFields,
   NoteVisibility,
@@ -46,7 +47,7 @@ export const dispute_notes = defineOperations("gateway", "dispute_notes", {
     params: many,
     query: z.strictObject({
       Visibility: z
-        .array(NoteVisibility)
+        .array(boundFaults(NoteVisibility))
         .min(1)
         .optional()
         .describe("any of; All: seen by the customer"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundFaults } from "../faults.ts";
 import {
   AccountNumber,
   alternative,
@@ -198,7 +199,7 @@ export const disputes = defineOperations("gateway", "disputes", {
       ReasonName: requiredText(500).optional().meta({ description: "part of it" }),
       DepartmentName: requiredText(500).optional().meta({ description: "part of it" }),
       CategoryName: requiredText(500).optional().meta({ description: "part of it" }),
-      Status: z.array(DisputeStatus).min(1).optional().describe("any of; absent: all"),
+      Status: z.array(boundFaults(DisputeStatus)).min(1).optional().describe("any of; absent: all"),
       AssigneeId: RecordId.optional().describe("who works on it"),
       DepartmentId: RecordId.optional().describe("of the assignee"),
       DocumentNumber: DocumentNumber.optional(),
@@ -307,7 +308,11 @@ export const disputes = defineOperations("gateway", "disputes", {
     path: `${DISPUTES}/activity`,
     summary: "Tell what happened last to given disputes; unknown ids are omitted.",
     body: z.object({
-      disputeIds: z.array(RecordId).min(1).max(1000).meta({ description: "ids of disputes" }),
+      disputeIds: z
+        .array(boundFaults(RecordId))
+        .min(1)
+        .max(1000)
+        .meta({ description: "ids of disputes" }),
     }),
     output: z.array(DisputeActivity),
     audit: "dispute.activity_read",
@@ -340,7 +345,11 @@ export const disputes = defineOperations("gateway", "disputes", {
         .preprocess(parseLookupStatus, z.enum(LOOKUP_STATUS))
         .optional()
         .meta({ description: "Open, Closed, Canceled or All (default)" }),
-      documentNumbers: z.array(RecordNumber).min(1).max(1000).describe("at most 1,000"),
+      documentNumbers: z
+        .array(boundFaults(RecordNumber))
+        .min(1)
+        .max(1000)
+        .describe("at most 1,000"),
       ...bodyPaging,
     }),
     output: z.array(WithoutAccountName),
@@ -356,7 +365,11 @@ export const disputes = defineOperations("gateway", "disputes", {
     summary: "List disputes by ids; unknown ids are omitted.",
     params: z.object(tenantPath),
     body: z.object({
-      disputeIds: z.array(RecordId).min(1).max(1000).describe("ids or codes, at most 1,000"),
+      disputeIds: z
+        .array(boundFaults(RecordId))
+        .min(1)
+        .max(1000)
+        .describe("ids or codes, at most 1,000"),
       ...bodyPaging,
     }),
     output: z.array(WithoutAccountName),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundFaults } from "../faults.ts";
 import { configurationOf } from "../configuration.ts";
 import {
   alternative,
@@ -41,7 +42,9 @@ const hasCategory = (body: {
 }) => body.categoryId !== undefined || body.categoryCode !== undefined;
 const CATEGORY_NEEDED = requiredUnless("categoryId", "categoryCode");
 
-const filter = z.strictObject({ Visibility: z.array(ReasonVisibility).min(1).optional() });
+const filter = z.strictObject({
+  Visibility: z.array(boundFaults(ReasonVisibility)).min(1).optional(),
+});
 
 const TENANT = "/dispute/v1/tenants/{tenantId}";
 

@@ -16,6 +16,7 @@ import { type Caller, type CallerAuthInfo, toAuthInfo } from "../caller.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
 import type { Gate } from "./gate.ts";
 import { IssuerUnavailable } from "./issuer-fetch.ts";
+import { refuseMethod } from "./responses.ts";
 
 /** The caller that a token identifies. `expiresAt`: seconds since the epoch, `Infinity` for a token without expiry. */
 export type Bearer = Caller & { expiresAt: number };
@@ -71,7 +72,7 @@ const respondWithDocument = ({ method, headers: sent }: Request, document: objec
     });
   }
   if (method !== "GET" && method !== "HEAD") {
-    return new Response(null, { status: 405, headers: { ...CORS_HEADERS, Allow: METHODS } });
+    return refuseMethod(METHODS, CORS_HEADERS);
   }
   const response = Response.json(document, { headers: CORS_HEADERS });
   return method === "HEAD" ? new Response(null, response) : response;

@@ -1,21 +1,26 @@
 import { isUtf8 } from "node:buffer";
+import { setImmediate } from "node:timers/promises";
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
 import {
-  findExceededLimit,
-  type JsonLimits,
+  type ExceededLimit,
+  LONG_NAME,
   MAX_NUMBER_LENGTH,
   MESSAGE_LIMITS,
 } from "../../kit/json.ts";
+import { findExceededLimitInTurns } from "../../kit/parse-json.ts";
 import { createIdScanner, type MessageId, parseWithIds, scanId } from "../message-ids.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
 
 const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
+
+/** The characters of a body that is parsed, and searched for an id, in a turn of its own. */
+const LONG = 131_072;
 
 /** As many messages as the SDK takes at once, which looks at each before it counts them. */
 const MAX_BATCH = 100;
@@ -40,15 +45,16 @@ const notJson = (bytes: Uint8Array): Response =>
     id: scanId(bytes) ?? null,
   });
 
-const EXCEEDED: Partial<Record<keyof JsonLimits | "digits", string>> = {
+const EXCEEDED: Partial<Record<ExceededLimit, string>> = {
   depth: `nested deeper than ${MESSAGE_LIMITS.depth} levels; nest it less`,
   names: `too large: it has more than ${MESSAGE_LIMITS.names} names of fields; send less at once`,
   commas: `too large: it has more than ${MESSAGE_LIMITS.commas} values; send less at once`,
   containers: `too large: it has more than ${MESSAGE_LIMITS.containers} lists and objects; send less at once`,
+  longNames: `too large: it has more than ${MESSAGE_LIMITS.longNames} names of more than ${LONG_NAME} characters; send less at once`,
   digits: `invalid: a number has more than ${MAX_NUMBER_LENGTH} digits; send at most 15`,
 };
 
-const tooComplex = (bytes: Uint8Array, exceeded: keyof JsonLimits | "digits"): Response =>
+const tooComplex = (bytes: Uint8Array, exceeded: ExceededLimit): Response =>
   createErrorResponse(400, `The request is ${EXCEEDED[exceeded] ?? "too large"}.`, {
     code: -32_600,
     id: scanId(bytes) ?? null,
@@ -142,7 +148,8 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(bytes)) return invalidUtf8(bytes);
   const text = new TextDecoder().decode(bytes);
-  const exceeded = findExceededLimit(text, MESSAGE_LIMITS);
+  const exceeded = await findExceededLimitInTurns(text, MESSAGE_LIMITS);
+  if (text.length > LONG) await setImmediate();
   if (exceeded !== undefined) return tooComplex(bytes, exceeded);
   const value = parseWithIds(text);
   if (Array.isArray(value) && value.length > MAX_BATCH) return tooMany();

@@ -34,6 +34,21 @@ export const createErrorResponse = (
   { code = -32_000, headers = {}, id = null }: ErrorOptions = {},
 ): Response => Response.json(toErrorMessage({ id, code, message }), { status, headers });
 
+const TEXT = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
+
+/** Refuses a request for a page or a document in a line of text. */
+export const refuseInText = (
+  status: number,
+  text: string,
+  headers: Record<string, string> = {},
+): Response => new Response(`${text}\n`, { status, headers: { ...TEXT, ...headers } });
+
+/** Refuses a method that is none of those in a list, such as `GET, HEAD`. */
+export const refuseMethod = (methods: string, headers: Record<string, string> = {}): Response =>
+  refuseInText(405, `Only ${methods}.`, { ...headers, Allow: methods });
+
+export const refuseUnknownPath = (): Response => refuseInText(404, "There is no such page.");
+
 /** Returns the refusal of a request that calls the server by another name; undefined for the names in `hosts`. */
 export const refuseOtherHost = (
   { method, headers }: Request,

@@ -1,14 +1,9 @@
 import { parseSavedName, SAVED_TYPES, type SavedFiles } from "../results/saved-files.ts";
+import { refuseInText, refuseMethod } from "./responses.ts";
 import { SAVED_PATH, type SavedLinks } from "../tools/saved-links.ts";
 
 const GONE =
-  "This address is none of this server's, or its hour is over. Ask your assistant to save the table again.\n";
-
-const refuse = (status: number, text: string, headers: Record<string, string> = {}): Response =>
-  new Response(text, {
-    status,
-    headers: { "Content-Type": "text/plain; charset=utf-8", ...headers },
-  });
+  "This address is none of this server's, or its hour is over. Ask your assistant to save the table again.";
 
 const HEADERS = {
   "Cache-Control": "private, no-store",
@@ -33,14 +28,12 @@ export const createSavedHandler =
   (links: Pick<SavedLinks, "open">, filesOf: (place: string) => SavedFiles) =>
   async (request: Request): Promise<Response> => {
     const { method } = request;
-    if (method !== "GET" && method !== "HEAD") {
-      return refuse(405, "Only GET and HEAD.\n", { Allow: "GET, HEAD" });
-    }
+    if (method !== "GET" && method !== "HEAD") return refuseMethod("GET, HEAD");
     const found = links.open(new URL(request.url).pathname.slice(SAVED_PATH.length));
     const parsed = found && parseSavedName(found.name);
-    if (found === undefined || parsed === undefined) return refuse(404, GONE);
+    if (found === undefined || parsed === undefined) return refuseInText(404, GONE);
     const file = await filesOf(found.place).open(found);
-    if (file === undefined) return refuse(404, GONE);
+    if (file === undefined) return refuseInText(404, GONE);
     const type = SAVED_TYPES[parsed.format];
     const body = await openBody(file.bytes);
     if (method === "HEAD") await body.cancel();

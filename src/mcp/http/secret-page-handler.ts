@@ -23,6 +23,7 @@ import {
   type SecretPages,
   type StoredName,
 } from "../tools/secret-pages.ts";
+import { refuseMethod } from "./responses.ts";
 
 /** The reason why a person got no API key, in words for the page. */
 type KeyRefusal = { status: number; message: string; headers?: Record<string, string> };
@@ -237,5 +238,5 @@ export const createSecretPageHandler = (needs: SecretPageNeeds): AnswerSecretPag
   return async (request, createOwnKey) =>
     METHODS.includes(request.method)
       ? createPageResponse(await answer(request, createOwnKey), needs.brand)
-      : new Response(null, { status: 405, headers: { Allow: METHODS.join(", ") } });
+      : refuseMethod(METHODS.join(", "));
 };

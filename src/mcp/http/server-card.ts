@@ -1,6 +1,7 @@
 import about from "../../../package.json" with { type: "json" };
 import { hash } from "node:crypto";
 import { ICONS } from "../icons.ts";
+import { refuseMethod, refuseUnknownPath } from "./responses.ts";
 
 /** The paths of the server card (SEP-2127) and of the catalogue that names it. */
 export const CARD_PATH = "/mcp/server-card";
@@ -61,7 +62,7 @@ const answer = ({ text, type, etag }: Document, { method, headers }: Request): R
     return new Response(null, { status: 204, headers: { ...FOR_ANY_ORIGIN, Allow: METHODS } });
   }
   if (method !== "GET" && method !== "HEAD") {
-    return new Response(null, { status: 405, headers: { ...FOR_ANY_ORIGIN, Allow: METHODS } });
+    return refuseMethod(METHODS, FOR_ANY_ORIGIN);
   }
   if (matchesTag(headers.get("if-none-match"), etag)) {
     return new Response(null, { status: 304, headers: common });
@@ -84,6 +85,6 @@ export const createCardHandler = (needs: CardNeeds): ((request: Request) => Resp
   ]);
   return (request) => {
     const document = documents.get(new URL(request.url).pathname);
-    return document === undefined ? new Response(null, { status: 404 }) : answer(document, request);
+    return document === undefined ? refuseUnknownPath() : answer(document, request);
   };
 };

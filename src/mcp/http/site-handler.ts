@@ -4,7 +4,7 @@ import { readSite } from "../../views/read-view.ts";
 import { VIEWS } from "../../views/views.ts";
 import { listViews, readViewResource } from "../resources/view-resources.ts";
 import { toHostName } from "./http-server.ts";
-import { refuseOtherHost } from "./responses.ts";
+import { refuseMethod, refuseOtherHost, refuseUnknownPath } from "./responses.ts";
 import { type Asset, chooseCoding, createAsset } from "./page-assets.ts";
 import { parseRecordPath } from "../results/record-pages.ts";
 import { renderEndpoint, renderSite, type SitePage } from "./site-page.ts";
@@ -133,13 +133,13 @@ export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Prom
     const refusal = refuseOtherHost(request, hosts);
     if (refusal !== undefined) return refusal;
     if (request.method !== "GET" && request.method !== "HEAD") {
-      const status = request.method === "OPTIONS" ? 204 : 405;
-      return new Response(null, { status, headers: { Allow: "GET, HEAD, OPTIONS" } });
+      if (request.method !== "OPTIONS") return refuseMethod("GET, HEAD, OPTIONS");
+      return new Response(null, { status: 204, headers: { Allow: "GET, HEAD, OPTIONS" } });
     }
     const { pathname } = new URL(request.url);
     if (isEndpoint(pathname)) return respond(endpoint, request);
     const { files, renderAt } = await load();
     const served = pathname.startsWith("/app/") ? files.get(pathname) : renderAt(pathname);
-    return served === undefined ? new Response(null, { status: 404 }) : respond(served, request);
+    return served === undefined ? refuseUnknownPath() : respond(served, request);
   };
 };

@@ -26,6 +26,7 @@ import type { Given } from "./arguments/arguments.ts";
 import type { Consented } from "./asking/confirm.ts";
 import { type Asking, MAX_QUESTION, ONE_BY_ONE, prepareCall, printOf } from "./asking/question.ts";
 import { type Bound, toBound, withBound } from "./asking/bound.ts";
+import { readBound } from "./asking/leave.ts";
 import { resolveNames } from "./arguments/record-names.ts";
 import { findHits } from "./matching-hits.ts";
 import type { ToolContext, Working } from "./tool-context.ts";
@@ -275,7 +276,7 @@ const selectConfirmed = async (
     const one = found ?? (await checkOne(call, { disputeId, change, note }));
     return { ...one, etag, args: withBound(one.sent, ids), hasChanged: one.print !== print };
   };
-  return pMap(BoundChanges.parse(bound).changes, select, { concurrency: AT_ONCE });
+  return pMap(readBound(BoundChanges, bound).changes, select, { concurrency: AT_ONCE });
 };
 
 export type Consent = (

@@ -17,6 +17,7 @@ import { type Consent, toRow } from "./apply-disputes.ts";
 import type { Given } from "./arguments/arguments.ts";
 import { resolveNames } from "./arguments/record-names.ts";
 import { type Asking, ONE_BY_ONE } from "./asking/question.ts";
+import { readBound } from "./asking/leave.ts";
 import {
   createLedger,
   type EarlierAttempt,
@@ -247,7 +248,7 @@ export const createOpen = ({ consent, context }: Needs) => {
       };
     });
     if ("ask" in consented) return consented.ask;
-    const { prints } = BoundClaims.parse(consented.bound);
+    const { prints } = readBound(BoundClaims, consented.bound);
     const opening = { call, now, ledger, confirmedBy: consented.confirmedBy };
     // Read again: what the person saw is what is done.
     const outcomes = await carryOutAll(opening, await prepare(true), prints);

@@ -6,8 +6,8 @@ import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { lowerId } from "../../kit/ids.ts";
-import { findExceededLimit, MAX_NUMBER_LENGTH, RECORD_LIMITS } from "../../kit/json.ts";
-import { parseJson } from "../../kit/parse-json.ts";
+import { LONG_NAME, MAX_NUMBER_LENGTH, RECORD_LIMITS } from "../../kit/json.ts";
+import { parseJsonInTurns } from "../../kit/parse-json.ts";
 import { readAtMost } from "../../kit/read-at-most.ts";
 
 const MIB = 1024 * 1024;
@@ -19,6 +19,7 @@ const BROKEN = {
   commas: `The body has more than ${RECORD_LIMITS.commas} values.`,
   containers: `The body has more than ${RECORD_LIMITS.containers} arrays and objects.`,
   longNumbers: `The body has more than ${RECORD_LIMITS.longNumbers} numbers of more than 15 digits.`,
+  longNames: `The body has more than ${RECORD_LIMITS.longNames} names of more than ${LONG_NAME} characters.`,
   digits: `A number has more than ${MAX_NUMBER_LENGTH} digits.`,
 };
 
@@ -138,7 +139,11 @@ const readText = async (
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-const parseBody = (operation: Operation, text: string, contentType: string | null): unknown => {
+const parseBody = async (
+  operation: Operation,
+  text: string,
+  contentType: string | null,
+): Promise<unknown> => {
   if (text.trim() === "") return undefined;
   if (contentType === null || !JSON_TYPE.test(contentType)) {
     throw new Problem("unsupported_media_type", "Send the body as application/json.");
@@ -149,15 +154,11 @@ const parseBody = (operation: Operation, text: string, contentType: string | nul
       "Send the body in UTF-8, and name no other charset.",
     );
   }
-  const broken = findExceededLimit(text, RECORD_LIMITS);
-  if (broken !== undefined) {
-    throw new Problem(createInvalid(operation, "invalid_request"), BROKEN[broken]);
-  }
-  try {
-    return parseJson(text);
-  } catch {
+  const parsed = await parseJsonInTurns(text, RECORD_LIMITS).catch(() => {
     throw new Problem("invalid_json", "The body is not valid JSON.");
-  }
+  });
+  if ("value" in parsed) return parsed.value;
+  throw new Problem(createInvalid(operation, "invalid_request"), BROKEN[parsed.exceeded]);
 };
 
 /** Reads the JSON body, not validated; undefined where there is none or the operation takes none. */

@@ -1,4 +1,10 @@
-import { findExceededLimit, isRecord, MAX_NUMBER_LENGTH, RECORD_LIMITS } from "../../kit/json.ts";
+import {
+  findExceededLimit,
+  isRecord,
+  LONG_NAME,
+  MAX_NUMBER_LENGTH,
+  RECORD_LIMITS,
+} from "../../kit/json.ts";
 import { parseJson } from "../../kit/parse-json.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
@@ -23,6 +29,10 @@ const BROKEN = {
   longNumbers: {
     code: "too_long",
     message: `has more than ${RECORD_LIMITS.longNumbers} numbers of more than 15 digits`,
+  },
+  longNames: {
+    code: "too_long",
+    message: `has more than ${RECORD_LIMITS.longNames} names of more than ${LONG_NAME} characters`,
   },
   digits: { code: "too_long", message: `has a number of more than ${MAX_NUMBER_LENGTH} digits` },
 };

@@ -75,7 +75,7 @@ export const serveMetrics = async (
   const { register } = metrics;
   const listener: RequestListener = async (request, response) => {
     if (parsePath(request) !== "/metrics" || request.method !== "GET") {
-      response.writeHead(404).end();
+      response.writeHead(404).end("The metrics are at /metrics.\n");
       return;
     }
     try {

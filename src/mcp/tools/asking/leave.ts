@@ -102,6 +102,17 @@ export const discardLeave = async (
   if (!(await replayGuard.claim(id, expiresAt))) throw invalidConfirmation("has been used");
 };
 
+/**
+ * Reads what a confirmation is bound to. An earlier version of the server may have bound something else.
+ *
+ * @throws {Refusal} confirmation_invalid
+ */
+export const readBound = <S extends z.ZodType>(schema: S, bound: Bound): z.output<S> => {
+  const { success, data } = schema.safeParse(bound);
+  if (!success) throw invalidConfirmation("was given by another version of this server");
+  return data;
+};
+
 /** Opens sealed text of a host, which may be anything. */
 export const openSealed = (seal: Seal, sealed: unknown): unknown =>
   typeof sealed === "string" ? seal.open(sealed) : undefined;

@@ -34,15 +34,19 @@ export type ObjectSchema = JsonSchema & {
 export const WITHHELD = ["tenantId", "password", "accessToken"] as const;
 
 // The interface documents enumerate only these; another platform may know further values of the others.
-const CLOSED = new Set<unknown>([NoteVisibility, ClosureFields.shape.closure_reason]);
+const CLOSED = [NoteVisibility, ClosureFields.shape.closure_reason];
+
+/** Whether a schema is another one, or a copy of it that bounds the faults of a list. */
+const isOrCopies = (schema: z.core.$ZodType, other: z.ZodType): boolean =>
+  schema === other || schema._zod.parent === other;
 
 /** Whether values of a schema are a dispute's status. */
 export const isStatus = ({ enum: words }: JsonSchema): boolean =>
   words?.join() === DISPUTE_STATUSES.join();
 
 /** Publishes the words of a status. Its numbers are accepted too. */
-const nameStatus = (zodSchema: unknown, jsonSchema: JsonSchema): void => {
-  if (zodSchema !== DisputeStatus) return;
+const nameStatus = (zodSchema: z.core.$ZodType, jsonSchema: JsonSchema): void => {
+  if (!isOrCopies(zodSchema, DisputeStatus)) return;
   jsonSchema.type = "string";
   jsonSchema.enum = [...DISPUTE_STATUSES];
   delete jsonSchema.description;
@@ -53,8 +57,8 @@ const joinWords = (values: readonly unknown[]): string =>
     ? String(values[0])
     : `${values.slice(0, -1).map(String).join(", ")} or ${String(values.at(-1))}`;
 
-const openEnum = (zodSchema: unknown, jsonSchema: JsonSchema) => {
-  if (!(zodSchema instanceof z.ZodEnum) || CLOSED.has(zodSchema)) return;
+const openEnum = (zodSchema: z.core.$ZodType, jsonSchema: JsonSchema) => {
+  if (!(zodSchema instanceof z.ZodEnum) || CLOSED.some((one) => isOrCopies(zodSchema, one))) return;
   jsonSchema.description ??= joinWords(jsonSchema.enum ?? []);
   delete jsonSchema.enum;
 };
