@@ -4,10 +4,11 @@ import { redactSecrets } from "../src/client/redact.ts";
 import { parseRetryAfter } from "../src/client/retry-after.ts";
 import { isUtf8Type } from "../src/kit/charset.ts";
 import { findExceededLimit } from "../src/kit/json.ts";
-import { parseJson } from "../src/kit/parse-json.ts";
+import { parseJson, parseJsonInTurns } from "../src/kit/parse-json.ts";
 import { quote } from "../tools/formatting.ts";
 import { sanitizeLine, sanitizeText } from "../src/mcp/results/sanitize.ts";
 import { estimateTokens } from "../src/mcp/results/tokens.ts";
+import { scanId } from "../src/mcp/message-ids.ts";
 import { createCursors } from "../src/mcp/tools/cursor.ts";
 import { parseMessage as parseHandshake } from "../src/mcp/stdio/handshake.ts";
 import { createCookie } from "../src/oauth/cookies.ts";
@@ -151,6 +152,23 @@ const SCANNERS: readonly Scanner[] = [
   ],
   ["limits of JSON", (text) => findExceededLimit(text, {}), JSON_TEXTS],
   ["JSON", (text) => findExceededLimit(text, { depth: 32 }) ?? parseJson(text), JSON_TEXTS],
+  [
+    "JSON in turns",
+    (text) => parseJsonInTurns(text, {}).catch((error: unknown) => error),
+    [...JSON_TEXTS, "-", " ", ['{"', "n", '":1}'], [`{"${"n".repeat(4000)}"`, ":"]],
+  ],
+  [
+    "ids of messages",
+    (text) => scanId(Buffer.from(text)),
+    [
+      ['{"id":7,', ":"],
+      ['{"id":7,', '"",'],
+      ['{"id":7,', String.raw`"\u0069d":x,`],
+      ['{"id":7,', '"id":x,'],
+      ['{"id":7,', " \n"],
+      ['{"id":7,"a":[', String.raw`"\\",`],
+    ],
+  ],
   ["handshake", parseHandshake, ['{"a":', "[", ['"', "\\"]]],
   ["sanitizer of texts", sanitizeText, MARKUP],
   ["sanitizer of lines", (text) => sanitizeLine(text, text.length), MARKUP],

@@ -116,6 +116,14 @@ const skipOther = (bytes: Uint8Array, from: number, depth: number): [at: number,
   return [at, level];
 };
 
+const toText = (bytes: readonly number[]): string => Buffer.from(bytes).toString("utf8");
+
+/** Returns how many bytes of a name or value a scanner keeps. */
+const countKept = (isValue: boolean, isId: boolean): number => {
+  if (isValue) return isId ? MAX_ID_BYTES : 0;
+  return MAX_NAME_BYTES;
+};
+
 /**
  * Finds the id of a message whose text cannot be parsed, or is too long to be: reads the bytes one by one and keeps
  * nothing but the value of the outermost member `id`.
@@ -129,15 +137,14 @@ export const createIdScanner = () => {
   let id: MessageId | undefined;
   const ended = new Set<MessageId>();
 
-  const readToken = (): string => Buffer.from(token).toString("utf8");
   const endName = (): void => {
-    isId = token.length > 0 && token.length < MAX_NAME_BYTES && ID_NAME.test(readToken());
+    isId = token.length > 0 && token.length < MAX_NAME_BYTES && ID_NAME.test(toText(token));
     token.length = 0;
     isValue = true;
   };
   const endValue = (): void => {
     if (isId) {
-      const text = readToken();
+      const text = toText(token);
       id = toMessageId(parseIfJson(text), text) ?? id;
       ids += 1;
       isBroken ||= ids === MAX_IDS;
@@ -145,11 +152,8 @@ export const createIdScanner = () => {
     token.length = 0;
     [isValue, isId] = [false, false];
   };
-  const mostKept = (): number => {
-    if (isValue) return isId ? MAX_ID_BYTES : 0;
-    return MAX_NAME_BYTES;
-  };
-  const isKept = (): boolean => depth === 0 || (depth === 1 && token.length < mostKept());
+  const isKept = (): boolean =>
+    depth === 0 || (depth === 1 && token.length < countKept(isValue, isId));
   const keep = (byte: number): void => {
     if (depth === 1 && isKept()) token.push(byte);
   };
