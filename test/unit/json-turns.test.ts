@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -5,6 +6,7 @@ import { measureLongestTurn, MOST_MS } from "../../bench/insights/turn.ts";
 import { findExceededLimit, RECORD_LIMITS } from "../../src/kit/json.ts";
 import { parseJson, parseJsonInTurns } from "../../src/kit/parse-json.ts";
 import { createIdScanner, scanId } from "../../src/mcp/message-ids.ts";
+import { createLineFilter } from "../../src/mcp/stdio/lines.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** A little less than the largest body of the ingest API. */
@@ -31,6 +33,9 @@ const BODIES: [what: string, body: string][] = [
   ["one name and colons", `{"${"n".repeat(16_000)}"${":".repeat(4_000_000)}1}`],
 ];
 
+const fail = (error: unknown): never => {
+  throw error;
+};
 const isRefusal = (error: unknown): boolean => error instanceof SyntaxError;
 /** The least of three runs, so that a collection of garbage by others does not count. */
 const measure = async (act: () => Promise<unknown>): Promise<number> => {
@@ -57,9 +62,9 @@ describe("a long body", () => {
       "999999999999999999999e3",
     );
     const name = fc.oneof(fc.constantFrom("__proto__", "constructor", "a"), fc.string());
-    const text = fc.oneof(number, fc.json({ maxDepth: 3 }));
+    const value = fc.oneof(number, fc.json({ maxDepth: 3 }));
     const object = fc
-      .array(fc.tuple(name, text), { maxLength: 6 })
+      .array(fc.tuple(name, value), { maxLength: 6 })
       .map(
         (fields) =>
           `{${fields.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(" ,")}}`,
@@ -105,6 +110,42 @@ describe("a long body", () => {
       expect(exceeded).toBeDefined();
       expect(await parseJsonInTurns(body, RECORD_LIMITS)).toEqual({ exceeded });
     }
+  });
+});
+
+/** Passes lines through the filter of the stdio transport, and returns the refusals. */
+const filterLines = async (...lines: string[]): Promise<{ passed: string; refused: string[] }> => {
+  const refused: string[] = [];
+  const onRefusal = (answer: string) => void refused.push(answer);
+  const filter = createLineFilter({ onMessage: () => {}, onRefusal, onFailure: fail });
+  const passed = text(filter);
+  filter.end(lines.map((line) => `${line}\n`).join(""));
+  return { passed: await passed, refused };
+};
+
+verifies("C-114", "HS-05");
+describe("a long line over stdio", () => {
+  const ping = '{"jsonrpc":"2.0","id":8,"method":"ping"}';
+
+  it.each([
+    ["brackets", `{"id":7,"x":${"[".repeat(4_000_000)}`],
+    ["names", `{"id":7,"x":${fieldsOf(namesOf(300_000))}}`],
+    ["names of one length", `{"id":7,"x":${fieldsOf(namesOf(240, 16_380))}}`],
+  ])("of %s is refused within a turn, and the next one is read", async (_what, line) => {
+    const { passed, refused } = await filterLines(line, ping);
+    expect(passed).toBe(`${ping}\n`);
+    expect(refused.map((one) => JSON.parse(one))).toMatchObject([
+      { id: 7, error: { code: -32_600 } },
+    ]);
+    expect(await measure(() => filterLines(line))).toBeLessThan(MOST_MS);
+  });
+
+  it("is passed on in its place", async () => {
+    const long = `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"${"x".repeat(3_000_000)}"}}`;
+    expect(await filterLines(ping, long, ping)).toEqual({
+      passed: `${ping}\n${long}\n${ping}\n`,
+      refused: [],
+    });
   });
 });
 
