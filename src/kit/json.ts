@@ -84,18 +84,51 @@ export type JsonVisitor = {
   longNumber?(from: number, end: number): void;
 };
 
-/**
- * Creates a scan of JSON text, which is continued up to a place at each call, and returns the first limit that the text
- * exceeds; text that is not JSON may exceed none.
- */
-export const createLimitScan = (text: string, limits: JsonLimits, visitor: JsonVisitor = {}) => {
+/** Creates the counts of a scan. Each function returns the limit that is exceeded now. */
+const createCounts = (limits: JsonLimits) => {
   const { depth = Infinity, arrayLength = Infinity, names: mostNames = Infinity } = limits;
   const { commas: mostCommas = Infinity, containers: mostContainers = Infinity } = limits;
   const { longNumbers: mostLongNumbers = Infinity, longNames: mostLongNames = Infinity } = limits;
   /** Items counted in each open array; for an object, its fields as a negative number. */
   const open: number[] = [];
   const names = new Set<string>();
-  let [at, from, to, commas, containers, longNames, longNumbers] = [0, 0, 0, 0, 0, 0, 0];
+  let [commas, containers, longNames, longNumbers] = [0, 0, 0, 0];
+  return {
+    addName(name: string): ExceededLimit | undefined {
+      if (name.length > LONG_NAME) longNames += 1;
+      if (longNames > mostLongNames) return "longNames";
+      return names.add(name).size > mostNames ? "names" : undefined;
+    },
+    addLongNumber(): ExceededLimit | undefined {
+      longNumbers += 1;
+      return longNumbers > mostLongNumbers ? "longNumbers" : undefined;
+    },
+    open(unit: number): ExceededLimit | undefined {
+      if (open.push(unit === OPEN_ARRAY ? 1 : -1) > depth) return "depth";
+      containers += 1;
+      return containers > mostContainers ? "containers" : undefined;
+    },
+    addComma(): ExceededLimit | undefined {
+      commas += 1;
+      if (commas > mostCommas) return "commas";
+      const count = open.at(-1) ?? 0;
+      if (count >= arrayLength) return "arrayLength";
+      if (-count >= mostNames) return "names";
+      if (count !== 0) open[open.length - 1] = count + Math.sign(count);
+      return undefined;
+    },
+    close: () => void open.pop(),
+  };
+};
+
+/**
+ * Creates a scan of JSON text, which is continued up to a place at each call, and returns the first limit that the text
+ * exceeds; text that is not JSON may exceed none.
+ */
+export const createLimitScan = (text: string, limits: JsonLimits, visitor: JsonVisitor = {}) => {
+  const counts = createCounts(limits);
+  /** `from` and `to`: the last string. */
+  let [at, from, to] = [0, 0, 0];
   let isInString = false;
 
   const endString = (): void => {
@@ -112,42 +145,24 @@ export const createLimitScan = (text: string, limits: JsonLimits, visitor: JsonV
     }
     if (at - start < MAX_DIGITS) return undefined;
     visitor.longNumber?.(start, at + 1);
-    longNumbers += 1;
-    return longNumbers > mostLongNumbers ? "longNumbers" : undefined;
-  };
-  const readName = (): ExceededLimit | undefined => {
-    if (to - from > LONG_NAME) longNames += 1;
-    if (longNames > mostLongNames) return "longNames";
-    const name = text.slice(from, to);
-    // A second colon must not read a long name once more.
-    [from, to] = [0, 0];
-    return names.add(name).size > mostNames ? "names" : undefined;
-  };
-  const readOpening = (unit: number): ExceededLimit | undefined => {
-    visitor.open?.(at);
-    if (open.push(unit === OPEN_ARRAY ? 1 : -1) > depth) return "depth";
-    containers += 1;
-    return containers > mostContainers ? "containers" : undefined;
-  };
-  const readComma = (): ExceededLimit | undefined => {
-    commas += 1;
-    if (commas > mostCommas) return "commas";
-    const count = open.at(-1) ?? 0;
-    if (count >= arrayLength) return "arrayLength";
-    if (-count >= mostNames) return "names";
-    if (count !== 0) open[open.length - 1] = count + Math.sign(count);
-    return undefined;
+    return counts.addLongNumber();
   };
   const readUnit = (unit: number): ExceededLimit | undefined => {
     if (isDigit(unit) || unit === POINT) return readNumber();
     if (unit === QUOTE) {
       isInString = true;
       from = at + 1;
-    } else if (unit === COLON) return readName();
-    else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) return readOpening(unit);
-    else if (unit === COMMA) return readComma();
+    } else if (unit === COLON) {
+      const name = text.slice(from, to);
+      // A second colon must not read a long name once more.
+      [from, to] = [0, 0];
+      return counts.addName(name);
+    } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      visitor.open?.(at);
+      return counts.open(unit);
+    } else if (unit === COMMA) return counts.addComma();
     else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) {
-      open.pop();
+      counts.close();
       visitor.close?.(at + 1);
     }
     return undefined;

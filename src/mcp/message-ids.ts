@@ -103,15 +103,15 @@ const skipOther = (bytes: Uint8Array, from: number, depth: number): [at: number,
   for (; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
     const kind = KINDS[byte];
-    if (byte === QUOTE && level > 1) {
+    if (kind === OPENING && depth > 1) level += 1;
+    else if (byte === QUOTE && level > 1) {
       const end = findEndOfText(bytes, at + 1);
       // The end of a text that is cut is in the bytes that follow.
       if (end >= bytes.length) break;
       at = end;
     } else if (byte === QUOTE || (depth <= 1 && kind !== OTHER && kind !== BLANK)) break;
     if (kind === CLOSING && level === 2) break;
-    if (kind === OPENING) level += 1;
-    else if (kind === CLOSING) level -= 1;
+    if (kind === CLOSING) level -= 1;
   }
   return [at, level];
 };

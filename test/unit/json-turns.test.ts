@@ -1,9 +1,11 @@
+import { text } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { findExceededLimit, RECORD_LIMITS } from "../../src/kit/json.ts";
 import { parseJson, parseJsonInTurns } from "../../src/kit/parse-json.ts";
 import { createIdScanner, scanId } from "../../src/mcp/message-ids.ts";
+import { createLineFilter } from "../../src/mcp/stdio/lines.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** A little less than the largest body of the ingest API. */
@@ -51,12 +53,12 @@ describe("a long body", () => {
       "999999999999999999999e3",
     );
     const name = fc.oneof(fc.constantFrom("__proto__", "constructor", "a"), fc.string());
-    const text = fc.oneof(number, fc.json({ maxDepth: 3 }));
+    const value = fc.oneof(number, fc.json({ maxDepth: 3 }));
     const object = fc
-      .array(fc.tuple(name, text), { maxLength: 6 })
+      .array(fc.tuple(name, value), { maxLength: 6 })
       .map(
         (fields) =>
-          `{${fields.map(([key, value]) => `${JSON.stringify(key)}: ${value}`).join(" ,")}}`,
+          `{${fields.map(([key, json]) => `${JSON.stringify(key)}: ${json}`).join(" ,")}}`,
       );
     const broken = fc.option(fc.tuple(fc.nat(), fc.constantFrom("]", "}", ",", '"', "-", "1")));
     let refused = 0;
@@ -99,6 +101,50 @@ describe("a long body", () => {
       expect(exceeded).toBeDefined();
       expect(await parseJsonInTurns(body, RECORD_LIMITS)).toEqual({ exceeded });
     }
+  });
+});
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+/** Passes lines through the filter of the stdio transport, and returns the refusals. */
+const filterLines = async (...lines: string[]): Promise<{ passed: string; refused: string[] }> => {
+  const refused: string[] = [];
+  const onRefusal = (answer: string) => void refused.push(answer);
+  const filter = createLineFilter({ onMessage: () => {}, onRefusal, onFailure: fail });
+  const passed = text(filter);
+  filter.end(lines.map((line) => `${line}\n`).join(""));
+  return { passed: await passed, refused };
+};
+
+verifies("C-114", "HS-05");
+describe("a long line over stdio", () => {
+  const ping = '{"jsonrpc":"2.0","id":8,"method":"ping"}';
+  const names = Array.from({ length: 300_000 }, (_, at) => `"n${at}":1`).join(",");
+  const long = Array.from({ length: 240 }, (_, at) => `"${"n".repeat(16_380)}${at}":1`).join(",");
+
+  it.each([
+    ["brackets", `{"id":7,"x":${"[".repeat(4_000_000)}`],
+    ["names", `{"id":7,"x":{${names}}}`],
+    ["long names", `{"id":7,"x":{${long}}}`],
+  ])("of %s is refused before it is parsed, and the next one is read", async (_what, line) => {
+    const parse = vi.spyOn(JSON, "parse");
+    const { passed, refused } = await filterLines(line, ping);
+    expect(Math.max(...parse.mock.calls.map(([json]) => json.length))).toBeLessThan(100);
+    parse.mockRestore();
+    expect(passed).toBe(`${ping}\n`);
+    expect(refused.map((one) => JSON.parse(one))).toMatchObject([
+      { id: 7, error: { code: -32_600 } },
+    ]);
+  });
+
+  it("is passed on in its place", async () => {
+    const call = `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"${"x".repeat(3_000_000)}"}}`;
+    expect(await filterLines(ping, call, ping)).toEqual({
+      passed: `${ping}\n${call}\n${ping}\n`,
+      refused: [],
+    });
   });
 });
 

@@ -39,10 +39,20 @@ const tooSlow = ({ ms }: BodyLimits): Response =>
     headers: { Connection: "close" },
   });
 
-const notJson = (bytes: Uint8Array): Response =>
+/** Finds the id of a message, with turns of the event loop in between. */
+const scanIdInTurns = async (bytes: Uint8Array): Promise<MessageId | null> => {
+  const scanner = createIdScanner();
+  for (let at = 0; at < bytes.length; at += LONG) {
+    if (at > 0) await setImmediate();
+    scanner.read(bytes.subarray(at, at + LONG));
+  }
+  return scanner.id() ?? null;
+};
+
+const notJson = async (bytes: Uint8Array): Promise<Response> =>
   createErrorResponse(400, "The request's body is not JSON.", {
     code: -32_700,
-    id: scanId(bytes) ?? null,
+    id: await scanIdInTurns(bytes),
   });
 
 const EXCEEDED: Partial<Record<ExceededLimit, string>> = {
@@ -54,10 +64,10 @@ const EXCEEDED: Partial<Record<ExceededLimit, string>> = {
   digits: `invalid: a number has more than ${MAX_NUMBER_LENGTH} digits; send at most 15`,
 };
 
-const tooComplex = (bytes: Uint8Array, exceeded: ExceededLimit): Response =>
+const tooComplex = async (bytes: Uint8Array, exceeded: ExceededLimit): Promise<Response> =>
   createErrorResponse(400, `The request is ${EXCEEDED[exceeded] ?? "too large"}.`, {
     code: -32_600,
-    id: scanId(bytes) ?? null,
+    id: await scanIdInTurns(bytes),
   });
 
 const tooMany = (): Response =>
@@ -65,10 +75,10 @@ const tooMany = (): Response =>
     code: -32_600,
   });
 
-const invalidUtf8 = (bytes: Uint8Array): Response =>
+const invalidUtf8 = async (bytes: Uint8Array): Promise<Response> =>
   createErrorResponse(400, "The request's body has bytes that are not UTF-8; send it in UTF-8.", {
     code: -32_700,
-    id: scanId(bytes) ?? null,
+    id: await scanIdInTurns(bytes),
   });
 
 const encoded = (): Response =>
@@ -159,7 +169,7 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
 /** Refuses a type other than JSON. The body is read for the id alone. */
 const otherType = async (request: Request, limits: BodyLimits): Promise<Response> => {
   const sent = await readBytes(request, limits).catch((): Sent => ({ bytes: new Uint8Array() }));
-  const id = "tooLarge" in sent ? sent.id : scanId(sent.bytes);
+  const id = "tooLarge" in sent ? sent.id : await scanIdInTurns(sent.bytes);
   const message = "Send the request as JSON in UTF-8, with Content-Type: application/json.";
   return createErrorResponse(415, message, { id: id ?? null });
 };

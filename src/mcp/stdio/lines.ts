@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { Transform } from "node:stream";
-import { isRecord } from "../../kit/json.ts";
+import { findExceededLimit, isRecord, MAX_NUMBER_LENGTH, MESSAGE_LIMITS } from "../../kit/json.ts";
 import {
   createIdScanner,
   mayHaveOddId,
@@ -16,6 +16,14 @@ const NEWLINE = "\n".charCodeAt(0);
 
 // The SDK's transport ends the connection at more than 10 MiB.
 const MAX_LINE_BYTES = 10 * 1024 * 1024;
+
+/** What the parser takes long for: a million brackets alone take a tenth of a second. */
+const LIMITS = {
+  depth: MESSAGE_LIMITS.depth,
+  names: MESSAGE_LIMITS.names,
+  longNames: MESSAGE_LIMITS.longNames,
+};
+const EXCEEDS = `The message is nested deeper than ${LIMITS.depth} levels, or has more than ${LIMITS.names} names of fields, or a number of more than ${MAX_NUMBER_LENGTH} digits; send less.`;
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
@@ -46,6 +54,9 @@ const readLine = (line: Buffer): LineReading[] => {
   }
   const text = line.toString("utf8");
   if (text.trim() === "") return [];
+  if (findExceededLimit(text, LIMITS) !== undefined) {
+    return invalid(scanIds(line), INVALID_REQUEST, EXCEEDS);
+  }
   const value = parseWithIds(text);
   if (value === undefined) return invalid(scanIds(line), PARSE_ERROR, "The line is not JSON.");
   if (!Array.isArray(value)) {
