@@ -81,6 +81,8 @@ const JSON_TEXTS: Payload[] = [
   ["[", '"",', '""]'],
   ":",
 ];
+/** Longer than the texts that are parsed in one piece. */
+const SPACES = " ".repeat(140_000);
 const MARKUP: Payload[] = [
   ..."<`~![]()\\&\u001b\u0007é".split(""),
   "< ",
@@ -154,7 +156,7 @@ const SCANNERS: readonly Scanner[] = [
   ["JSON", (text) => findExceededLimit(text, { depth: 32 }) ?? parseJson(text), JSON_TEXTS],
   [
     "JSON in turns",
-    (text) => parseJsonInTurns(text, {}).catch((error: unknown) => error),
+    (text) => parseJsonInTurns(SPACES + text, {}).catch((error: unknown) => error),
     [...JSON_TEXTS, "-", " ", ['{"', "n", '":1}'], [`{"${"n".repeat(4000)}"`, ":"]],
   ],
   [
