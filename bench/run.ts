@@ -2,16 +2,17 @@ import { parseArgs } from "node:util";
 import Table from "cli-table3";
 import { benchmarks } from "./index.ts";
 import { type Benchmark, closeShared, type Line, lineOf } from "./measure.ts";
-import { writeReport } from "./report/report.ts";
+import { addToReport, writeReport } from "./report/report.ts";
 
 const USAGE = `npm run bench -- [NAME…] [--runs N] [--json] [--only]
-       npm run bench -- --report [--runs N]
+       npm run bench -- [NAME…] --report [--runs N] [--only]
 
 Runs the benchmarks whose names begin with one of the words given, or all of them.
   --runs N   repetitions of each side that count (default 21)
   --json     one JSON object on standard output instead of a table
   --only     the benchmarks of exactly these names
-  --report   run all of them, compare with other servers, and write docs/benchmarks.md
+  --report   run all of them, compare with other servers, and write docs/benchmarks.md;
+             with names: put the figures of these into it
 `;
 
 const figure = (value: number): string => value.toPrecision(3);
@@ -63,7 +64,9 @@ if (values.help || !(Number.isInteger(runs) && runs > 0) || wanted.length === 0)
   process.stderr.write(`${USAGE}\nBenchmarks: ${names}\n`);
   process.exitCode = values.help ? 0 : 2;
 } else if (values.report) {
-  await writeReport(wanted, runs);
+  await (positionals.length === 0
+    ? writeReport(benchmarks, runs)
+    : addToReport(wanted, benchmarks, runs));
 } else {
   const lines: Line[] = [];
   for (const benchmark of wanted) {

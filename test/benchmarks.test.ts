@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { benchmarks } from "../bench/index.ts";
 import type { Benchmark } from "../bench/measure.ts";
-import { updateDocument, writeDocument } from "../bench/report/document.ts";
+import { addRun, updateDocument, writeDocument } from "../bench/report/document.ts";
 import { derivedRows } from "../scripts/derive/sections.ts";
 import { ROOT } from "./support/sources.ts";
 
@@ -75,5 +75,34 @@ describe("the document of the benchmarks", () => {
       "≤ 1.2",
       "missed",
     ]);
+  });
+
+  it("takes figures of later runs, and names the latest run of each", () => {
+    const slow = { ...benchmark, name: "slow" };
+    const all = [benchmark, slow];
+    const run = (date: string, ...outcomes: { benchmark: Benchmark; ratio: number }[]) => ({
+      machine: { date, processor: "2 × fast", "Node.js": "v24" },
+      outcomes: outcomes.map((one) => ({
+        benchmark: one.benchmark,
+        line: { ...line, ratio: one.ratio },
+      })),
+    });
+    const both = [
+      { benchmark, ratio: 1.25 },
+      { benchmark: slow, ratio: 2.5 },
+    ];
+    const first = addRun(updateDocument(written, all), all, run("2026-01-01", ...both));
+    const second = addRun(first, all, run("2026-01-02", { benchmark: slow, ratio: 1.75 }));
+    expect(derivedRows(second, "later-runs")).toEqual([
+      ["2026-01-01", "2 × fast", "v24", "`fast`"],
+      ["2026-01-02", "2 × fast", "v24", "`slow`"],
+    ]);
+    const ratios = derivedRows(second, "benchmarks").map(([name, , , , ratio]) => [name, ratio]);
+    expect(ratios).toEqual([
+      ["`fast`", "1.25"],
+      ["`slow`", "1.75"],
+    ]);
+    expect(first).toContain("- `slow`: 2.50, the aim is ≤ 2");
+    expect(second).toContain("Every figure with an aim met it.");
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describeFile } from "../src/client/file.ts";
 import { redactSecrets } from "../src/client/redact.ts";
 import { parseRetryAfter } from "../src/client/retry-after.ts";
+import { parseFilter } from "../src/contract/payments/filter.ts";
 import { isUtf8Type } from "../src/kit/charset.ts";
 import { findExceededLimit } from "../src/kit/json.ts";
 import { parseJson, parseJsonInTurns } from "../src/kit/parse-json.ts";
@@ -170,6 +171,16 @@ const SCANNERS: readonly Scanner[] = [
       ['{"id":7,', " \n"],
       ['{"id":7,"a":[', String.raw`"\\",`],
     ],
+  ],
+  [
+    "names in filters of payments",
+    (text) => parseFilter("cashapp", { [text]: {}, poNumber: { [text]: 1 } }),
+    ["AbcDef", "a", "_"],
+  ],
+  [
+    "amounts in filters of payments",
+    (text) => parseFilter("cashapp", { paymentAmount: text, invoiceAmount: { eq: text } }),
+    ["7", "7,", ".", "-"],
   ],
   ["handshake", parseHandshake, ['{"a":', "[", ['"', "\\"]]],
   ["sanitizer of texts", sanitizeText, MARKUP],

@@ -53,33 +53,63 @@ const fillSections = (
   return replaceSection(listed, "benchmarks", table(head, rows));
 };
 
-/** Returns the document with every benchmark and its aim of today; figures stay as they were measured. */
-export const updateDocument = (text: string, benchmarks: readonly Benchmark[]): string => {
+/** Returns a row for every benchmark with its aim of today; figures stay as they were measured. */
+const readRows = (text: string, benchmarks: readonly Benchmark[]): Row[] => {
   const known = new Map(derivedRows(text, "benchmarks").map((row) => [row[0], row]));
-  const rows = benchmarks.map((benchmark): Row => {
+  return benchmarks.map((benchmark): Row => {
     const row = toRow({ benchmark, failure: NOT_YET });
     const [, , ours = "", base = "", ratio = "", , result = NOT_YET] =
       known.get(row[0] ?? "") ?? [];
     const judged = ratio === "" ? result : verdictOf(Number(ratio), benchmark.aim);
     return [...row.slice(0, 2), ours, base, ratio, row[5] ?? "", judged];
   });
-  return fillSections(text, rows, benchmarks);
 };
 
-/** Bars of ratio by aim: what ends left of the line met its aim. */
-export const paintRatios = (outcomes: readonly Outcome[]): string => {
-  const bars = outcomes.flatMap(({ benchmark: { name, aim }, line }) =>
-    line === undefined || aim === null
-      ? []
-      : [
-          {
-            label: name,
-            value: Math.min(line.ratio / aim, 2),
-            text: `${line.ratio.toFixed(2)} of ${aim}`,
-            isOurs: line.ratio <= aim,
-          },
-        ],
+/** Returns the document with every benchmark and its aim of today; figures stay as they were measured. */
+export const updateDocument = (text: string, benchmarks: readonly Benchmark[]): string =>
+  fillSections(text, readRows(text, benchmarks), benchmarks);
+
+const LATER_HEAD = ["date", "processor", "Node.js", "figures"];
+
+/** Lists the runs that measured figures again, each with the figures that are still its own. */
+const listLater = (text: string, machine: Report["machine"], names: readonly string[]): string => {
+  const former = derivedRows(text, "later-runs").map(
+    ([date = "", processor = "", node = "", list = ""]) => {
+      const kept = list.split(", ").filter((name) => !names.includes(name));
+      return [date, processor, node, kept.join(", ")];
+    },
   );
+  const { date = "", processor = "", "Node.js": node = "" } = machine;
+  const rows = [
+    ...former.filter(([, , , kept]) => kept !== ""),
+    [date, processor, node, names.join(", ")],
+  ];
+  return `These figures are of later runs:\n\n${table(LATER_HEAD, rows)}`;
+};
+
+/** Returns the document with the figures of a later run of some of the benchmarks. */
+export const addRun = (
+  text: string,
+  benchmarks: readonly Benchmark[],
+  { machine, outcomes }: Omit<Report, "peers">,
+): string => {
+  const measured = new Map(
+    outcomes.map((outcome) => [`\`${outcome.benchmark.name}\``, toRow(outcome)]),
+  );
+  const rows = readRows(text, benchmarks).map((row) => measured.get(row[0] ?? "") ?? row);
+  const listed = replaceSection(text, "later-runs", listLater(text, machine, [...measured.keys()]));
+  return fillSections(listed, rows, benchmarks);
+};
+
+/** Bars of ratio by aim in a document: what ends left of the line met its aim. */
+export const paintRatios = (text: string, benchmarks: readonly Benchmark[]): string => {
+  const ratios = new Map(derivedRows(text, "benchmarks").map((row) => [row[0], Number(row[4])]));
+  const bars = benchmarks.flatMap(({ name, aim }) => {
+    const ratio = ratios.get(`\`${name}\``) ?? 0;
+    if (ratio === 0 || aim === null) return [];
+    const value = Math.min(ratio / aim, 2);
+    return [{ label: name, value, text: `${ratio.toFixed(2)} of ${aim}`, isOurs: ratio <= aim }];
+  });
   const title = "Ratio as a share of its aim: the line is the aim, gray bars missed it";
   return paintBars(title, [{ title, bars, mark: 1 }]);
 };
@@ -127,6 +157,9 @@ Written by \`npm run bench -- --report\` from one run on one machine:
 ${table(["", ""], Object.entries(machine))}
 
 Times depend on the machine, ratios less. Where other systems share the processor, a program with much code loses more than a loop does: with the same code, the ratio of \`read\` was twice as high on such a machine as on another. Each benchmark therefore measures this program and a limit in turn, and reports the ratio of the medians. The limit is the least work that gives the same result, such as the bare SQL or a hand-written loop, the same work in a small tenant or without other load, or a fixed figure. [CONTRIBUTING.md](../CONTRIBUTING.md#commands) has the commands.
+
+<!-- derived: later-runs -->
+<!-- /derived -->
 
 ## Missed aims
 

@@ -1,16 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { cpus, loadavg, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import about from "../../package.json" with { type: "json" };
 import { inFolder } from "../folder.ts";
 import type { Benchmark } from "../measure.ts";
-import { paintPeers, paintRatios, type Report, writeDocument } from "./document.ts";
+import { addRun, paintPeers, paintRatios, writeDocument } from "./document.ts";
 import { measureTogether, type Outcome } from "./lines.ts";
 import { comparePeers, type Measured } from "./peers.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const DOCS = join(ROOT, "docs");
+const DOCUMENT = join(DOCS, "benchmarks.md");
 const GIB = 2 ** 30;
 const MINUTE_MS = 60_000;
 
@@ -41,14 +42,40 @@ const describeMachine = (load: number): Record<string, string> => ({
 
 const STOPPED = { failure: "not measured: the run was stopped" };
 
-const writePages = async (report: Report): Promise<void> => {
-  const pictures = join(DOCS, "pictures");
-  const { outcomes, peers } = report;
-  await writeFile(join(pictures, "benchmarks.svg"), paintRatios(outcomes));
-  if (typeof peers !== "string") {
-    await writeFile(join(pictures, "benchmarks-servers.svg"), paintPeers(peers));
+/** Writes the document and the picture of its ratios. */
+const writeRatios = async (text: string, benchmarks: readonly Benchmark[]): Promise<void> => {
+  await writeFile(join(DOCS, "pictures", "benchmarks.svg"), paintRatios(text, benchmarks));
+  await writeFile(DOCUMENT, text);
+};
+
+/** Measures benchmarks group by group, and calls `keep` with the outcomes so far: a run that is stopped has them. */
+const measureAll = async (
+  benchmarks: readonly Benchmark[],
+  runs: number,
+  keep: (outcomes: readonly Outcome[]) => Promise<void>,
+): Promise<void> => {
+  const outcomes: Outcome[] = [];
+  for (const [name, group] of Map.groupBy(benchmarks, ({ name, shares }) => shares ?? name)) {
+    tell(name);
+    // Side by side they would measure each other.
+    outcomes.push(...(await measureTogether(group, runs)));
+    await keep(outcomes);
   }
-  await writeFile(join(DOCS, "benchmarks.md"), writeDocument(report));
+  // It formats the document.
+  execFileSync(process.execPath, [join(ROOT, "scripts/derive.ts")], { stdio: "inherit" });
+};
+
+/** Runs some of the benchmarks, and puts their figures into the document. */
+export const addToReport = (
+  chosen: readonly Benchmark[],
+  all: readonly Benchmark[],
+  runs: number,
+): Promise<void> => {
+  const machine = describeMachine(loadavg()[0] ?? 0);
+  return measureAll(chosen, runs, async (outcomes) => {
+    const text = await readFile(DOCUMENT, "utf8");
+    await writeRatios(addRun(text, all, { machine, outcomes }), all);
+  });
 };
 
 /** Runs the benchmarks and the comparison, and writes the document with its pictures. */
@@ -60,19 +87,16 @@ export const writeReport = async (
   const machine = describeMachine(loadavg()[0] ?? 0);
   tell("other servers");
   const peers = await compareOrSay();
-  machine["repetitions"] = `${runs}, fewer where one takes long`;
-  const outcomes = new Map(
-    benchmarks.map((benchmark): [string, Outcome] => [benchmark.name, { benchmark, ...STOPPED }]),
-  );
-  for (const [name, group] of Map.groupBy(benchmarks, ({ name, shares }) => shares ?? name)) {
-    tell(name);
-    // Side by side they would measure each other.
-    const measured = await measureTogether(group, runs);
-    for (const outcome of measured) outcomes.set(outcome.benchmark.name, outcome);
-    machine["duration"] = `${((performance.now() - began) / MINUTE_MS).toFixed(1)} minutes`;
-    // A run that is stopped leaves what it has measured.
-    await writePages({ machine, outcomes: [...outcomes.values()], peers });
+  if (typeof peers !== "string") {
+    await writeFile(join(DOCS, "pictures", "benchmarks-servers.svg"), paintPeers(peers));
   }
-  // It formats the document.
-  execFileSync(process.execPath, [join(ROOT, "scripts/derive.ts")], { stdio: "inherit" });
+  machine["repetitions"] = `${runs}, fewer where one takes long`;
+  await measureAll(benchmarks, runs, async (measured) => {
+    machine["duration"] = `${((performance.now() - began) / MINUTE_MS).toFixed(1)} minutes`;
+    const known = new Map(measured.map((outcome) => [outcome.benchmark, outcome]));
+    const outcomes = benchmarks.map(
+      (benchmark): Outcome => known.get(benchmark) ?? { benchmark, ...STOPPED },
+    );
+    await writeRatios(writeDocument({ machine, outcomes, peers }), benchmarks);
+  });
 };

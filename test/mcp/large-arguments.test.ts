@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { measureLongestTurn, MOST_MS } from "../../bench/insights/turn.ts";
+import { MAX_FAULTS } from "../../src/contract/faults.ts";
 import { parseFilter } from "../../src/contract/payments/filter.ts";
 import {
   findExceededLimit,
@@ -19,6 +19,21 @@ import { parseAttachmentUri, parseName, parseRunUri } from "../../src/mcp/resour
 import { DISPUTE, EXPORT_RUNS } from "../../src/mcp/results/resource-uris.ts";
 import { connectScripted, readProblem } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
+
+/** The most issues that a schema found in one value. */
+const issues = vi.hoisted(() => ({ most: 0 }));
+type Issue = { errors?: readonly (readonly Issue[])[] };
+
+vi.mock("../../src/contract/faults.ts", async (load) => {
+  const real = await load<typeof import("../../src/contract/faults.ts")>();
+  const count = (found: readonly Issue[]): number =>
+    found.reduce((sum, { errors = [] }) => sum + 1 + count(errors.flat()), 0);
+  const toFaults: typeof real.toFaults = (error) => {
+    issues.most = Math.max(issues.most, count(error.issues as readonly Issue[]));
+    return real.toFaults(error);
+  };
+  return { ...real, toFaults };
+});
 
 verifies("C-114");
 describe("large arguments", () => {
@@ -197,7 +212,6 @@ describe("large arguments", () => {
   });
 
   it("with long names and numerals in filters of payments are refused at once", () => {
-    const before = process.threadCpuUsage();
     const name = "AbcDef".repeat(150_000);
     const digits = "7".repeat(900_000);
     const { faults } = parseFilter("cashapp", {
@@ -209,9 +223,6 @@ describe("large arguments", () => {
     expect(faults.map(({ code }) => code)).toEqual(["unknown", "unknown", "type", "type"]);
     for (const { field, message } of faults)
       expect(field.length + message.length).toBeLessThan(900);
-    const { user, system } = process.threadCpuUsage(before);
-    // Comparing each word of the name with those of each field took seconds.
-    expect((user + system) / 1000).toBeLessThan(300);
   });
 
   it("with thousands of conditions are refused at the first one too many", () => {
@@ -220,7 +231,7 @@ describe("large arguments", () => {
     expect(faults).toMatchObject([{ field: "filters.or[100].poNumber.eq", code: "too_long" }]);
   });
 
-  it("that are lists of thousands of wrong items are refused within a turn", async () => {
+  it("that are lists of thousands of wrong items are refused after some of them", async () => {
     const { host } = await connectScripted({});
     const lists = toolList({ toolsets: toolsetNames, readOnly: false }).flatMap(
       ({ name, inputSchema: { properties, required = [] } }) =>
@@ -228,20 +239,18 @@ describe("large arguments", () => {
           .filter(([, { type }]) => [type].flat().includes("array"))
           .map(([argument]) => ({ name, argument, required })),
     );
-    const slow = [];
+    const long = [];
     for (const { name, argument, required } of lists) {
       const others = Object.fromEntries(required.map((one) => [one, "x"]));
       for (const item of ["x", {}]) {
-        const args = { ...others, [argument]: Array.from({ length: 9000 }, () => item) };
-        const runs = [];
-        for (let run = 0; run < 3; run += 1) {
-          runs.push(await measureLongestTurn(() => host.call(name, args)));
-        }
-        if (Math.min(...runs) > MOST_MS) slow.push(`${name}.${argument}`);
+        issues.most = 0;
+        await host.call(name, { ...others, [argument]: Array.from({ length: 9000 }, () => item) });
+        // A wrong item may have several faults.
+        if (issues.most > 10 * MAX_FAULTS) long.push(`${name}.${argument}: ${issues.most}`);
       }
     }
     expect(lists.length).toBeGreaterThan(30);
-    expect(slow).toEqual([]);
+    expect(long).toEqual([]);
   });
 
   it("with a JSON text within the limits are read", () => {
