@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type * as faults from "../../src/contract/faults.ts";
 import { MAX_FAULTS } from "../../src/contract/faults.ts";
 import { parseFilter } from "../../src/contract/payments/filter.ts";
 import {
@@ -25,7 +26,7 @@ const issues = vi.hoisted(() => ({ most: 0 }));
 type Issue = { errors?: readonly (readonly Issue[])[] };
 
 vi.mock("../../src/contract/faults.ts", async (load) => {
-  const real = await load<typeof import("../../src/contract/faults.ts")>();
+  const real = await load<typeof faults>();
   const count = (found: readonly Issue[]): number =>
     found.reduce((sum, { errors = [] }) => sum + 1 + count(errors.flat()), 0);
   const toFaults: typeof real.toFaults = (error) => {
