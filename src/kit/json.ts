@@ -48,8 +48,8 @@ export type JsonLimits = {
   longNumbers?: number;
 };
 
-export const QUOTE = 0x22;
-const [BACKSLASH, COLON, COMMA] = [0x5c, 0x3a, 0x2c] as const;
+export const [QUOTE, COLON] = [0x22, 0x3a] as const;
+const [BACKSLASH, COMMA] = [0x5c, 0x2c] as const;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
 /** Characters of a number. The parser takes a quarter of a second for one of some million digits. */

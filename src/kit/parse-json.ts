@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { randomToken } from "./ids.ts";
 import {
+  COLON,
   createLimitScan,
   type ExceededLimit,
   findClosingQuote,
@@ -15,6 +16,7 @@ import {
 } from "./json.ts";
 
 const ZERO = 0x30;
+const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 /** Whether this is `e` or `E`. */
 const isExponent = (unit: number): boolean => unit === 0x65 || unit === 0x45;
 
@@ -60,6 +62,13 @@ const isSign = (unit: number): boolean => unit === MINUS || unit === PLUS;
 const isNumberPart = (unit: number): boolean =>
   isDigit(unit) || unit === POINT || isSign(unit) || isExponent(unit);
 
+/** Whether a colon follows: only a text can be the name of a field, so that what is in place of one is no JSON. */
+const isBeforeColon = (text: string, end: number): boolean => {
+  let at = end;
+  while (BLANKS.includes(text.charCodeAt(at))) at += 1;
+  return text.charCodeAt(at) === COLON;
+};
+
 const isInexact = (token: string): boolean =>
   token.length > MAX_DIGITS && countSignificantDigits(token) > MAX_DIGITS && NUMBER.test(token);
 
@@ -75,7 +84,7 @@ const markInexact = (text: string): string | undefined => {
       while (end < text.length && isNumberPart(text.charCodeAt(end))) end += 1;
       if (end - at > MAX_DIGITS) {
         const token = text.slice(at, end);
-        if (isInexact(token)) {
+        if (isInexact(token) && !isBeforeColon(text, end)) {
           parts.push(text.slice(from, at), `"${MARK}${token}"`);
           from = end;
         }
@@ -169,6 +178,7 @@ const parseParts = async (text: string, parts: readonly Span[]): Promise<unknown
   const values: unknown[] = [];
   let inTurn = 0;
   for (const [from, end] of parts) {
+    if (isBeforeColon(text, end)) throw new SyntaxError("a name of a field is no text");
     values.push(parseJson(text.slice(from, end)));
     inTurn += end - from;
     if (inTurn < PER_TURN) continue;

@@ -90,6 +90,18 @@ describe("a long body", () => {
     expect(refused).toBeGreaterThan(0);
   });
 
+  it.each(["{}", "[1]", "12345678901234567890", "-1.2345678901234567e5"])(
+    "with %s in place of the name of a field is no JSON",
+    async (name) => {
+      for (const colon of [":", " \n\t\r:"]) {
+        const field = `{${name}${colon}1}`;
+        expect(() => parseJson(field)).toThrow(SyntaxError);
+        const body = `[${field},"${"x".repeat(200_000)}"]`;
+        await expect(parseJsonInTurns(body, RECORD_LIMITS)).rejects.toThrow(SyntaxError);
+      }
+    },
+  );
+
   it("exceeds a limit as in one piece", async () => {
     for (const body of [
       list("1", 10_001),
