@@ -110,6 +110,8 @@ describe("usage", () => {
     ["stdio", "surplus"],
     ["--no-such-option"],
     ["http", "--port", "70000"],
+    ["http", "--host", ""],
+    ["platform", "--host", " "],
     ["admin"],
     ["admin", "tenant", "create", "acme"],
     ["admin", "tenant", "create", "acme", "--name", "A", "--currency-model", "odd"],
