@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { isMainThread, Worker } from "node:worker_threads";
 import { keepWorkingFolder } from "./working-folder.ts";
 
 const MIB = 1024 * 1024;
@@ -43,7 +43,7 @@ const measureCpu = async (thread: Worker): Promise<number> => {
 };
 
 const createThread = ({ name, program, maxHeapMib }: WorkerPoolOptions): Worker => {
-  keepWorkingFolder();
+  if (isMainThread) keepWorkingFolder();
   const thread = new Worker(program, {
     name,
     stdout: true,

@@ -40,16 +40,16 @@ type Run<T> = (connection: Connection) => T;
 class Turn implements DatabaseConnection {
   readonly leave: () => void;
   readonly #use: <T>(turn: Turn, run: Run<T>) => T;
-  /** When the transaction asked for its turn. */
-  readonly askedAt: number;
+  /** The waits of the driver before the transaction asked for its turn. */
+  readonly waitsBefore: number;
   /** Set while the transaction runs. */
   group: Group | undefined;
   isOver = false;
 
-  constructor(leave: () => void, use: <T>(turn: Turn, run: Run<T>) => T, askedAt: number) {
+  constructor(leave: () => void, use: <T>(turn: Turn, run: Run<T>) => T, waitsBefore: number) {
     this.leave = leave;
     this.#use = use;
-    this.askedAt = askedAt;
+    this.waitsBefore = waitsBefore;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -72,6 +72,8 @@ export class WritingDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #queue = new Queue();
   readonly #retryMs: number;
+  /** How often a transaction has waited for another process, each time for `RETRY_MS`. */
+  #waits = 0;
   #group: Group | undefined;
   #running: Turn | undefined;
 
@@ -84,9 +86,9 @@ export class WritingDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<Turn> {
-    const askedAt = performance.now();
+    const waitsBefore = this.#waits;
     const leave = await this.#queue.enter();
-    return new Turn(leave, (turn, run) => this.#run(turn, run), askedAt);
+    return new Turn(leave, (turn, run) => this.#run(turn, run), waitsBefore);
   }
 
   async releaseConnection(turn: Turn): Promise<void> {
@@ -123,14 +125,16 @@ export class WritingDriver implements Driver {
 
   // A deferred transaction that reads before it writes fails under concurrency despite a timeout. The time in the queue
   // counts: while another process keeps the database locked, each transaction would wait after those before it.
-  async #begin({ askedAt }: Turn): Promise<Group> {
+  async #begin({ waitsBefore }: Turn): Promise<Group> {
     for (;;) {
       try {
         this.#connection.run("begin immediate");
         break;
       } catch (error) {
-        if (!isSqliteBusy(error) || performance.now() - askedAt >= this.#retryMs) throw error;
+        if (!isSqliteBusy(error) || (this.#waits - waitsBefore) * RETRY_MS >= this.#retryMs)
+          throw error;
       }
+      this.#waits += 1;
       // SQLite's own wait for another process's write would hold the event loop.
       await setTimeout(RETRY_MS);
     }

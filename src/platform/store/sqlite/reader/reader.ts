@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import { isMainThread, Worker } from "node:worker_threads";
 import { createFairQueue } from "../../../../kit/fair-queue.ts";
 import { keepWorkingFolder } from "../../../../kit/working-folder.ts";
 import { StoreUnavailable } from "../../port.ts";
@@ -79,7 +79,7 @@ export class Reader {
   }
 
   #start(): Worker {
-    keepWorkingFolder();
+    if (isMainThread) keepWorkingFolder();
     const worker = new Worker(PROGRAM, { workerData: this.#options, name: "sqlite-reader" });
     worker.on("message", (reply: ReaderReply) => this.#settle(reply));
     const lose = (error: Error): void => {
