@@ -1,6 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { Transform } from "node:stream";
-import { findExceededLimit, isRecord, MAX_NUMBER_LENGTH, MESSAGE_LIMITS } from "../../kit/json.ts";
+import {
+  findExceededLimit,
+  isRecord,
+  LONG_NAME,
+  MAX_NUMBER_LENGTH,
+  MESSAGE_LIMITS,
+} from "../../kit/json.ts";
 import {
   createIdScanner,
   mayHaveOddId,
@@ -23,7 +29,7 @@ const LIMITS = {
   names: MESSAGE_LIMITS.names,
   longNames: MESSAGE_LIMITS.longNames,
 };
-const EXCEEDS = `The message is nested deeper than ${LIMITS.depth} levels, or has more than ${LIMITS.names} names of fields, or a number of more than ${MAX_NUMBER_LENGTH} digits; send less.`;
+const EXCEEDS = `The message is nested deeper than ${LIMITS.depth} levels, or has more than ${LIMITS.names} names of fields, or more than ${LIMITS.longNames} of more than ${LONG_NAME} characters, or a number of more than ${MAX_NUMBER_LENGTH} digits; send less.`;
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
