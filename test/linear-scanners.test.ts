@@ -158,7 +158,14 @@ const SCANNERS: readonly Scanner[] = [
   [
     "JSON in turns",
     (text) => parseJsonInTurns(SPACES + text, {}).catch((error: unknown) => error),
-    [...JSON_TEXTS, "-", " ", ['{"', "n", '":1}'], [`{"${"n".repeat(4000)}"`, ":"]],
+    [
+      ...JSON_TEXTS,
+      "-",
+      " ",
+      ['{"', "n", '":1}'],
+      [`{"${"n".repeat(4000)}"`, ":"],
+      ["[", '{"a":1},1,{},', "1]"],
+    ],
   ],
   [
     "ids of messages",
