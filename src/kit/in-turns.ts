@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { createLimitScan, type ExceededLimit, type JsonLimits, type JsonVisitor } from "./json.ts";
 
 const ITEMS_PER_TURN = 1000;
 
@@ -48,4 +49,21 @@ export const mapInTurns = async <T, R>(
   const made: R[] = [];
   await forEachInTurns(items, (item) => void made.push(make(item, made.length)), perTurn);
   return made;
+};
+
+/** The characters of a long text that are checked, or parsed, in one turn of the event loop. */
+export const CHARACTERS_PER_TURN = 131_072;
+
+/** Returns the first limit that JSON text exceeds, as `findExceededLimit` does, with turns of the event loop in between. */
+export const findExceededLimitInTurns = async (
+  text: string,
+  limits: JsonLimits,
+  visitor?: JsonVisitor,
+): Promise<ExceededLimit | undefined> => {
+  const scan = createLimitScan(text, limits, visitor);
+  for (let end = CHARACTERS_PER_TURN; ; end += CHARACTERS_PER_TURN) {
+    const exceeded = scan(Math.min(end, text.length));
+    if (exceeded !== undefined || end >= text.length) return exceeded;
+    await setImmediate();
+  }
 };

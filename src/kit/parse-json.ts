@@ -1,15 +1,14 @@
 /** Parses JSON without losing digits of its numbers. */
 import { setImmediate } from "node:timers/promises";
 import { randomToken } from "./ids.ts";
+import { CHARACTERS_PER_TURN, findExceededLimitInTurns } from "./in-turns.ts";
 import {
   COLON,
-  createLimitScan,
   type ExceededLimit,
   findClosingQuote,
   InexactNumber,
   isDigit,
   type JsonLimits,
-  type JsonVisitor,
   MAX_DIGITS,
   POINT,
   QUOTE,
@@ -125,24 +124,7 @@ export const parseJson = (text: string): unknown => {
     : restoreMarked(JSON.parse(marked), (digits) => new InexactNumber(digits));
 };
 
-/** The characters of a text that are checked, and of a part that is parsed, in one turn of the event loop. */
-const PER_TURN = 131_072;
-
 type Span = readonly [from: number, end: number];
-
-/** Returns the first limit that JSON text exceeds, as `findExceededLimit` does, with turns of the event loop in between. */
-export const findExceededLimitInTurns = async (
-  text: string,
-  limits: JsonLimits,
-  visitor?: JsonVisitor,
-): Promise<ExceededLimit | undefined> => {
-  const scan = createLimitScan(text, limits, visitor);
-  for (let end = PER_TURN; ; end += PER_TURN) {
-    const exceeded = scan(Math.min(end, text.length));
-    if (exceeded !== undefined || end >= text.length) return exceeded;
-    await setImmediate();
-  }
-};
 
 /** Returns the whole number of which a scan found the digits; undefined for the digits of an exponent. */
 const toNumberSpan = (text: string, digits: Span): Span | undefined => {
@@ -162,7 +144,7 @@ const createPartVisitor = (text: string) => {
     open: (at: number) => void open.push([at, parts.length]),
     close(end: number): void {
       const [from, before] = open.pop() ?? [0, 0];
-      if (end - from > PER_TURN) return;
+      if (end - from > CHARACTERS_PER_TURN) return;
       parts.length = before;
       parts.push([from, end]);
     },
@@ -181,7 +163,7 @@ const parseParts = async (text: string, parts: readonly Span[]): Promise<unknown
     if (isBeforeColon(text, end)) throw new SyntaxError("a name of a field is no text");
     values.push(parseJson(text.slice(from, end)));
     inTurn += end - from;
-    if (inTurn < PER_TURN) continue;
+    if (inTurn < CHARACTERS_PER_TURN) continue;
     inTurn = 0;
     await setImmediate();
   }
@@ -212,7 +194,7 @@ export const parseJsonInTurns = async (
   const visitor = createPartVisitor(text);
   const exceeded = await findExceededLimitInTurns(text, limits, visitor);
   if (exceeded !== undefined) return { exceeded };
-  if (text.length <= PER_TURN) return { value: parseJson(text) };
+  if (text.length <= CHARACTERS_PER_TURN) return { value: parseJson(text) };
   await setImmediate();
   const values = await parseParts(text, visitor.parts);
   const rest: unknown = JSON.parse(markParts(text, visitor.parts));

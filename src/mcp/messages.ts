@@ -2,7 +2,15 @@
  * Reads the messages of hosts before the SDK does, which drops what it does not understand, so that the sender would wait
  * for ever. Each message with a readable id is passed on or refused under that id.
  */
-import { isDeeperThan, isRecord, parseSent } from "../kit/json.ts";
+import {
+  type ExceededLimit,
+  isDeeperThan,
+  isRecord,
+  LONG_NAME,
+  MAX_NUMBER_LENGTH,
+  MESSAGE_LIMITS,
+  parseSent,
+} from "../kit/json.ts";
 import { isLongId, MAX_ID_LENGTH, type MessageId, restoreId, toMessageId } from "./message-ids.ts";
 
 type Fields = Record<string, unknown>;
@@ -29,6 +37,19 @@ const INVALID_PARAMS = -32_602;
 
 const REQUEST_MEMBERS = ["jsonrpc", "id", "method", "params"];
 const MEMBERS = [...REQUEST_MEMBERS, "result", "error"];
+
+const EXCEEDED: Partial<Record<ExceededLimit, string>> = {
+  depth: `nested deeper than ${MESSAGE_LIMITS.depth} levels; nest it less`,
+  names: `too large: it has more than ${MESSAGE_LIMITS.names} names of fields; send less at once`,
+  commas: `too large: it has more than ${MESSAGE_LIMITS.commas} values; send less at once`,
+  containers: `too large: it has more than ${MESSAGE_LIMITS.containers} lists and objects; send less at once`,
+  longNames: `too large: it has more than ${MESSAGE_LIMITS.longNames} names of more than ${LONG_NAME} characters; send less at once`,
+  digits: `invalid: a number has more than ${MAX_NUMBER_LENGTH} digits; send at most 15`,
+};
+
+/** Says which limit of `MESSAGE_LIMITS` the text of a message exceeds, and what to do. */
+export const describeExceeded = (exceeded: ExceededLimit): string =>
+  `The message is ${EXCEEDED[exceeded] ?? "too large; send less at once"}.`;
 
 const RELATED_TASK = "io.modelcontextprotocol/related-task";
 

@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { published } from "../support/published.ts";
@@ -38,6 +39,27 @@ it("serves the API document without a credential, and lets caches store it", asy
     expect([again.status, again.text, again.headers.get("etag")]).toEqual([304, "", etag]);
   }
   expect((await get("/openapi.json", { "If-None-Match": '"other"' })).status).toBe(200);
+});
+
+verifies("HS-08");
+it.each(["br", "gzip"])("serves the documents in %s to clients that read it", async (coding) => {
+  const open = coding === "br" ? brotliDecompressSync : gunzipSync;
+  const send = (path: string, headers: Record<string, string> = {}) =>
+    at.platform.fetch(new Request(`http://platform.test${path}`, { headers }));
+  for (const path of ["/openapi.json", "/docs", "/docs/swagger-ui-bundle.js"]) {
+    const plain = await send(path);
+    const text = await plain.text();
+    const coded = await send(path, { "Accept-Encoding": coding });
+    const bytes = Buffer.from(await coded.arrayBuffer());
+    expect(coded.headers.get("content-encoding")).toBe(coding);
+    expect(coded.headers.get("vary")).toBe("Accept-Encoding");
+    expect(open(bytes).toString()).toBe(text);
+    expect(bytes.length).toBeLessThan(text.length * 0.7);
+    const etag = coded.headers.get("etag") ?? "";
+    expect(etag).not.toBe(plain.headers.get("etag"));
+    const known = await send(path, { "Accept-Encoding": coding, "If-None-Match": etag });
+    expect(known.status).toBe(304);
+  }
 });
 
 const TYPES: Record<string, string> = {

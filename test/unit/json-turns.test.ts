@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { findExceededLimit, RECORD_LIMITS } from "../../src/kit/json.ts";
 import { parseJson, parseJsonInTurns } from "../../src/kit/parse-json.ts";
-import { createIdScanner, scanId } from "../../src/mcp/message-ids.ts";
+import { createIdScanner, parseWithIds, scanId } from "../../src/mcp/message-ids.ts";
 import { createLineFilter } from "../../src/mcp/stdio/lines.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -150,12 +150,65 @@ describe("a long line over stdio", () => {
     ]);
   });
 
+  it.each([
+    ["blanks", `{"jsonrpc":"2.0","id":7,"method":"ping"${fill(" ", 4_000_000)}}`],
+    ["texts", `{"id":7,"x":"${fill("x", 4_000_000)}`],
+  ])("of %s is checked in many turns", async (_what, line) => {
+    expect(await countTurns(() => filterLines(line))).toBeGreaterThan(
+      (0.9 * line.length) / PER_TURN,
+    );
+  });
+
   it("is passed on in its place", async () => {
     const call = `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"${"x".repeat(3_000_000)}"}}`;
     expect(await filterLines(ping, call, ping)).toEqual({
       passed: `${ping}\n${call}\n${ping}\n`,
       refused: [],
     });
+  });
+});
+
+verifies("C-114", "HS-05");
+describe("the id of a message that is a number other than a safe integer", () => {
+  const number = (digits: string): string => `\u0001number:${digits}`;
+
+  it("is read as it is written, where it is the id of a message", () => {
+    for (const digits of ["1.0", "-0", "12345678901234567890", "1e3", "0.5"]) {
+      const one = `{"method":"ping","id" : ${digits}}`;
+      expect(parseWithIds(one)).toEqual({ method: "ping", id: number(digits) });
+      expect(parseWithIds(`[${one},{"id":3},${one}]`)).toEqual([
+        { method: "ping", id: number(digits) },
+        { id: 3 },
+        { method: "ping", id: number(digits) },
+      ]);
+      expect(parseWithIds(`{"params":{"requestId":${digits}}}`)).toEqual({
+        params: { requestId: number(digits) },
+      });
+    }
+    const long = parseWithIds(`{"id":${"1".repeat(300)}}`);
+    expect(long).toEqual({ id: "1".repeat(300) });
+  });
+
+  it("leaves arguments and texts as they are", () => {
+    const values = { text: '{"id": 1.5}', 'x"id': 2.5, a: { id: 3.5, requestId: 4.5 }, id: 5.5 };
+    const params = { name: "t", arguments: values };
+    const sent = JSON.stringify({ id: 0.25, params });
+    expect(parseWithIds(sent)).toEqual({ id: number("0.25"), params });
+  });
+
+  it.each(['{"id":01.0}', '{"id":1.0.0}', '{"id":1.}', '{"id":-}', '{"id":1.0 2}', '{"id":1e}'])(
+    "is no number in %s",
+    (text) => {
+      expect(parseWithIds(text)).toBeUndefined();
+    },
+  );
+
+  it("is found without a call for each value of the message", () => {
+    const parse = vi.spyOn(JSON, "parse");
+    parseWithIds(`{"id":1.0,"x":${list("[[[]]]", 3000)}}`);
+    const functions = parse.mock.calls.map(([, reviver]) => reviver);
+    parse.mockRestore();
+    expect(functions).toEqual([undefined, undefined]);
   });
 });
 

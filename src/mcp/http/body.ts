@@ -5,22 +5,15 @@ import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
-import {
-  type ExceededLimit,
-  LONG_NAME,
-  MAX_NUMBER_LENGTH,
-  MESSAGE_LIMITS,
-} from "../../kit/json.ts";
-import { findExceededLimitInTurns } from "../../kit/parse-json.ts";
+import { CHARACTERS_PER_TURN, findExceededLimitInTurns } from "../../kit/in-turns.ts";
+import { type ExceededLimit, MESSAGE_LIMITS } from "../../kit/json.ts";
 import { createIdScanner, type MessageId, parseWithIds, scanId } from "../message-ids.ts";
+import { describeExceeded } from "../messages.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
 
 const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
-
-/** The characters of a body that is parsed, and searched for an id, in a turn of its own. */
-const LONG = 131_072;
 
 /** As many messages as the SDK takes at once, which looks at each before it counts them. */
 const MAX_BATCH = 100;
@@ -42,9 +35,9 @@ const tooSlow = ({ ms }: BodyLimits): Response =>
 /** Finds the id of a message, with turns of the event loop in between. */
 const scanIdInTurns = async (bytes: Uint8Array): Promise<MessageId | null> => {
   const scanner = createIdScanner();
-  for (let at = 0; at < bytes.length; at += LONG) {
+  for (let at = 0; at < bytes.length; at += CHARACTERS_PER_TURN) {
     if (at > 0) await setImmediate();
-    scanner.read(bytes.subarray(at, at + LONG));
+    scanner.read(bytes.subarray(at, at + CHARACTERS_PER_TURN));
   }
   return scanner.id() ?? null;
 };
@@ -55,17 +48,8 @@ const notJson = async (bytes: Uint8Array): Promise<Response> =>
     id: await scanIdInTurns(bytes),
   });
 
-const EXCEEDED: Partial<Record<ExceededLimit, string>> = {
-  depth: `nested deeper than ${MESSAGE_LIMITS.depth} levels; nest it less`,
-  names: `too large: it has more than ${MESSAGE_LIMITS.names} names of fields; send less at once`,
-  commas: `too large: it has more than ${MESSAGE_LIMITS.commas} values; send less at once`,
-  containers: `too large: it has more than ${MESSAGE_LIMITS.containers} lists and objects; send less at once`,
-  longNames: `too large: it has more than ${MESSAGE_LIMITS.longNames} names of more than ${LONG_NAME} characters; send less at once`,
-  digits: `invalid: a number has more than ${MAX_NUMBER_LENGTH} digits; send at most 15`,
-};
-
 const tooComplex = async (bytes: Uint8Array, exceeded: ExceededLimit): Promise<Response> =>
-  createErrorResponse(400, `The request is ${EXCEEDED[exceeded] ?? "too large"}.`, {
+  createErrorResponse(400, describeExceeded(exceeded), {
     code: -32_600,
     id: await scanIdInTurns(bytes),
   });
@@ -159,7 +143,7 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   if (!isUtf8(bytes)) return invalidUtf8(bytes);
   const text = new TextDecoder().decode(bytes);
   const exceeded = await findExceededLimitInTurns(text, MESSAGE_LIMITS);
-  if (text.length > LONG) await setImmediate();
+  if (text.length > CHARACTERS_PER_TURN) await setImmediate();
   if (exceeded !== undefined) return tooComplex(bytes, exceeded);
   const value = parseWithIds(text);
   if (Array.isArray(value) && value.length > MAX_BATCH) return tooMany();

@@ -1,4 +1,5 @@
 /** Headers of the MCP endpoint as RFC 9110 and RFC 9112 read them, for the SDK, which compares texts. */
+import { parseWeighted, type Weighted } from "../../kit/asset.ts";
 
 /** Headers with one value. A proxy or a wrapper of a host may add a second, equal one. */
 const SINGLE = [
@@ -13,15 +14,6 @@ const SINGLE = [
 
 const JSON_TYPE = "application/json";
 const STREAM_TYPE = "text/event-stream";
-
-type Weighted = { name: string; weight: number };
-
-/** Parses one member of a list with weights (RFC 9110, section 12.4.2). */
-export const parseWeighted = (text: string): Weighted => {
-  const [name = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
-  const weight = parameters.find((part) => part.startsWith("q="))?.slice(2);
-  return { name, weight: weight === undefined ? 1 : Number(weight) };
-};
 
 /** Whether an Accept header admits a type (RFC 9110, section 12.5.1): the most specific range decides. */
 const accepts = (ranges: readonly Weighted[], type: string): boolean => {

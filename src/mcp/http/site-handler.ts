@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
+import { type Asset, createAsset } from "../../kit/asset.ts";
 import { createLazy } from "../../kit/lazily.ts";
 import { readSite } from "../../views/read-view.ts";
 import { VIEWS } from "../../views/views.ts";
 import { listViews, readViewResource } from "../resources/view-resources.ts";
 import { toHostName } from "./http-server.ts";
 import { refuseMethod, refuseOtherHost, refuseUnknownPath } from "./responses.ts";
-import { type Asset, chooseCoding, createAsset } from "./page-assets.ts";
 import { parseRecordPath } from "../results/record-pages.ts";
 import { renderEndpoint, renderSite, type SitePage } from "./site-page.ts";
 
@@ -22,7 +22,6 @@ const COMMON = {
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Opener-Policy": "same-origin",
-  Vary: "Accept-Encoding",
 };
 
 /** For names that change with the content. */
@@ -47,20 +46,10 @@ const viewPolicy = (html: string): string =>
 /** A file that is served, with its policy and the time for which it may be stored. */
 type Served = { asset: Asset; policy: string; cache: string };
 
-const respond = async (
-  { asset, policy, cache }: Served,
-  { headers }: Request,
-): Promise<Response> => {
-  const coding = chooseCoding(headers.get("accept-encoding"));
-  const body = (await asset.read(coding)) as string | Uint8Array<ArrayBuffer>;
+const respond = async ({ asset, policy, cache }: Served, request: Request): Promise<Response> => {
+  const { body, headers } = await asset.read(request);
   return new Response(body, {
-    headers: {
-      ...COMMON,
-      "Cache-Control": cache,
-      "Content-Type": `${asset.type}; charset=utf-8`,
-      "Content-Security-Policy": policy,
-      ...(coding === undefined ? {} : { "Content-Encoding": coding }),
-    },
+    headers: { ...COMMON, "Cache-Control": cache, "Content-Security-Policy": policy, ...headers },
   });
 };
 

@@ -1,12 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { Transform } from "node:stream";
-import {
-  findExceededLimit,
-  isRecord,
-  LONG_NAME,
-  MAX_NUMBER_LENGTH,
-  MESSAGE_LIMITS,
-} from "../../kit/json.ts";
+import { findExceededLimitInTurns } from "../../kit/in-turns.ts";
+import { isRecord, MESSAGE_LIMITS } from "../../kit/json.ts";
 import {
   createIdScanner,
   mayHaveOddId,
@@ -16,20 +11,12 @@ import {
   scanIds,
   toMessageId,
 } from "../message-ids.ts";
-import { readMessage, type Reading, toErrorMessage } from "../messages.ts";
+import { describeExceeded, readMessage, type Reading, toErrorMessage } from "../messages.ts";
 
 const NEWLINE = "\n".charCodeAt(0);
 
 // The SDK's transport ends the connection at more than 10 MiB.
 const MAX_LINE_BYTES = 10 * 1024 * 1024;
-
-/** What the parser takes long for: a million brackets alone take a tenth of a second. */
-const LIMITS = {
-  depth: MESSAGE_LIMITS.depth,
-  names: MESSAGE_LIMITS.names,
-  longNames: MESSAGE_LIMITS.longNames,
-};
-const EXCEEDS = `The message is nested deeper than ${LIMITS.depth} levels, or has more than ${LIMITS.names} names of fields, or more than ${LIMITS.longNames} of more than ${LONG_NAME} characters, or a number of more than ${MAX_NUMBER_LENGTH} digits; send less.`;
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
@@ -52,7 +39,7 @@ const invalid = (ids: readonly MessageId[], code: number, message: string): Line
   (ids.length === 0 ? [null] : ids).map((id) => ({ reading: { refusal: { id, code, message } } }));
 
 /** Reads the messages in a line: one, or those of a batch. `text`: the line itself, where it can be passed on. */
-const readLine = (line: Buffer): LineReading[] => {
+const readLine = async (line: Buffer): Promise<LineReading[]> => {
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(line)) {
     const message = "The line has bytes that are not UTF-8; send it in UTF-8.";
@@ -60,8 +47,9 @@ const readLine = (line: Buffer): LineReading[] => {
   }
   const text = line.toString("utf8");
   if (text.trim() === "") return [];
-  if (findExceededLimit(text, LIMITS) !== undefined) {
-    return invalid(scanIds(line), INVALID_REQUEST, EXCEEDS);
+  const exceeded = await findExceededLimitInTurns(text, MESSAGE_LIMITS);
+  if (exceeded !== undefined) {
+    return invalid(scanIds(line), INVALID_REQUEST, describeExceeded(exceeded));
   }
   const value = parseWithIds(text);
   if (value === undefined) return invalid(scanIds(line), PARSE_ERROR, "The line is not JSON.");
@@ -135,7 +123,7 @@ export const createLineFilter = ({ onMessage, onRefusal, onFailure }: LineEvents
     parts = [];
   };
   const { refuse, pass } = createPasser({ onMessage, onRefusal });
-  const endLine = (push: (line: string) => void): void => {
+  const endLine = async (push: (line: string) => void): Promise<void> => {
     const line = withoutMark(Buffer.concat(parts));
     const id = scanner?.id() ?? null;
     const isTooLong = bytes > MAX_LINE_BYTES;
@@ -147,28 +135,29 @@ export const createLineFilter = ({ onMessage, onRefusal, onFailure }: LineEvents
       return refuse(id, INVALID_REQUEST, message, true);
     }
     try {
-      for (const one of readLine(line)) pass(one, push);
+      for (const one of await readLine(line)) pass(one, push);
     } catch (error) {
       onFailure(error);
       refuse(scanId(line) ?? null, INTERNAL_ERROR, FAILED);
     }
   };
-
+  const readChunk = async (chunk: Buffer, push: (line: string) => void): Promise<void> => {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      add(chunk.subarray(from, at));
+      await endLine(push);
+      from = at + 1;
+    }
+    add(chunk.subarray(from));
+  };
+  /** Lines are read one after the other, so that their order is kept. */
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const push = (line: string): void => void this.push(line);
-      let from = 0;
-      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-        add(chunk.subarray(from, at));
-        endLine(push);
-        from = at + 1;
-      }
-      add(chunk.subarray(from));
-      done();
+      void readChunk(chunk, (line) => this.push(line)).then(() => done(), done);
     },
     flush(done) {
-      if (bytes > 0) endLine((line) => this.push(line));
-      done();
+      const last = bytes > 0 ? endLine((line) => this.push(line)) : Promise.resolve();
+      void last.then(() => done(), done);
     },
   });
 };

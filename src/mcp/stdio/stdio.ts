@@ -165,12 +165,11 @@ export const startStdio = (
     const messages = createMessages({ log, output }, pending);
     rest = messages;
     for (const line of handshake.initializationLines()) messages.write(`${line}\n`);
-    messages.write(unread);
+    // The handshake has answered the initialization.
+    messages.write(unread, () => pending.end(handshake.initializeId()));
     // Before the import, so that no input is lost while the code is loaded.
     input.pipe(messages, { end: false });
     server = serve(messages);
-    // The handshake has answered it.
-    pending.end(handshake.initializeId());
     server.catch((error: unknown) => {
       log.error("mcp.failed", toErrorFields(error));
       for (const answer of pending.fail()) output.write(answer);

@@ -2,7 +2,9 @@ import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createOpenApiInSteps } from "../../contract/openapi.ts";
+import { createAsset } from "../../kit/asset.ts";
 import { getCode } from "../../kit/error.ts";
+import { createLazy } from "../../kit/lazily.ts";
 import { buildCacheHeaders, computeEtag, matchesIfNoneMatch } from "./etag.ts";
 
 type About = { headerWord: string; version: string; hasPage?: boolean };
@@ -16,22 +18,24 @@ export type OwnDocument = {
 
 const CACHED = buildCacheHeaders(300);
 
-/** Creates a handler for a file that is built at its first use and then cached. */
+/** Creates a handler for a file that is built at its first use and then cached, in each coding. */
 const createCachedFile = (make: () => Promise<File | undefined>) => {
-  let made: Promise<(File & { etag: string }) | undefined> | undefined;
-  const load = async () => {
+  const load = createLazy(async () => {
     const file = await make();
-    return file && { ...file, etag: computeEtag(file.body) };
-  };
-  return async (request: Request): Promise<Response | undefined> => {
-    made ??= load();
-    const file = await made;
     if (file === undefined) return undefined;
-    const { type, body, headers, etag } = file;
-    const all = { ...CACHED, ...headers, ETag: etag };
+    const { type, body, headers = {} } = file;
+    return { asset: createAsset(type, body), headers, etag: computeEtag(body) };
+  });
+  return async (request: Request): Promise<Response | undefined> => {
+    const file = await load();
+    if (file === undefined) return undefined;
+    const { body, coding, headers } = await file.asset.read(request);
+    // Each coding has a tag of its own (RFC 9110, section 8.8.3.3).
+    const etag = coding === undefined ? file.etag : file.etag.replace(/"$/, `-${coding}"`);
+    const cached = { ...CACHED, ...file.headers, Vary: "Accept-Encoding", ETag: etag };
     return matchesIfNoneMatch(request, etag)
-      ? new Response(null, { status: 304, headers: all })
-      : new Response(body, { headers: { ...all, "Content-Type": `${type}; charset=utf-8` } });
+      ? new Response(null, { status: 304, headers: cached })
+      : new Response(body, { headers: { ...cached, ...headers } });
   };
 };
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { chooseCoding } from "../../src/mcp/http/page-assets.ts";
+import { chooseCoding } from "../../src/kit/asset.ts";
 
 it.each([
   ["br, gzip", "br"],
