@@ -287,6 +287,18 @@ export const readMessage = (value: unknown): Reading => {
   return { message: repairParams(fields["id"] === id ? fields : { ...fields, id }) };
 };
 
+/** A request that {@link readMessage} has passed on. */
+type ReadRequest = { id: MessageId; method: string; params?: Fields };
+
+const isRequest = (message: unknown): message is ReadRequest =>
+  isRecord(message) && typeof message["method"] === "string" && message["id"] !== undefined;
+
+/** Returns the requests among messages that were read. The SDK's own check parses each message by its schema. */
+export const listRequests = (body: unknown): ReadRequest[] => [body].flat().filter(isRequest);
+
+export const listRequestIds = (body: unknown): MessageId[] =>
+  listRequests(body).map(({ id }) => id);
+
 /** Returns a refusal as a JSON-RPC error response; write it with `JSON.stringify`. */
 export const toErrorMessage = ({ id, code, message }: Refusal): object => ({
   jsonrpc: "2.0",

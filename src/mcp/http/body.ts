@@ -15,6 +15,8 @@ export type BodyLimits = { bytes: number; ms: number };
 
 const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
 
+const decoder = new TextDecoder();
+
 /** As many messages as the SDK takes at once, which looks at each before it counts them. */
 const MAX_BATCH = 100;
 
@@ -141,7 +143,7 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   const { bytes } = sent;
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(bytes)) return invalidUtf8(bytes);
-  const text = new TextDecoder().decode(bytes);
+  const text = decoder.decode(bytes);
   const exceeded = await findExceededLimitInTurns(text, MESSAGE_LIMITS);
   if (text.length > CHARACTERS_PER_TURN) await setImmediate();
   if (exceeded !== undefined) return tooComplex(bytes, exceeded);

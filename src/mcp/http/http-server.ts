@@ -1,8 +1,6 @@
 import {
   createMcpHandler,
   isInitializeRequest,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
   localhostAllowedHostnames,
   type McpHttpHandler,
   type ServerEventBus,
@@ -10,11 +8,13 @@ import {
 import type { Changes } from "../../kit/changes.ts";
 import { SECOND, systemClock } from "../../kit/clock.ts";
 import { createOriginCheck, type OriginCheck } from "../../kit/cors.ts";
+import { isRecord } from "../../kit/json.ts";
 import { toErrorFields, toFailureFields, type Log } from "../../kit/log.ts";
 import { getRequestId } from "../../kit/request-id.ts";
 import type { RequestFacts } from "../../kit/telemetry.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
 import type { CallerAuthInfo } from "../caller.ts";
+import { listRequests } from "../messages.ts";
 import { followSubscriptions } from "../resources/shared-subscriptions.ts";
 import { createWatches } from "../resources/watches.ts";
 import { MODERN_VERSION } from "../server-info.ts";
@@ -85,7 +85,7 @@ export const toHostName = (name: string): string =>
 
 /** Counts the requests in a body, except for listen requests, which have a limit of their own. */
 const countRequests = (body: unknown): number =>
-  [body].flat().filter((message) => isJSONRPCRequest(message) && message.method !== LISTEN).length;
+  listRequests(body).filter(({ method }) => method !== LISTEN).length;
 
 // Foreign text: names of other forms are not logged.
 const RPC_METHOD = /^[a-zA-Z/_]{1,64}$/;
@@ -93,9 +93,9 @@ const TOOL_NAME = /^[a-z0-9_.-]{1,64}$/;
 
 /** Returns the method of a request or notification, and the tool that it names. */
 const readFacts = (body: unknown): RequestFacts => {
-  if (!isJSONRPCRequest(body) && !isJSONRPCNotification(body)) return {};
+  if (!isRecord(body) || typeof body["method"] !== "string") return {};
   const { method, params } = body;
-  const name: unknown = method === "tools/call" ? params?.["name"] : undefined;
+  const name = method === "tools/call" && isRecord(params) ? params["name"] : undefined;
   return {
     ...(RPC_METHOD.test(method) ? { rpcMethod: method } : {}),
     ...(typeof name === "string" && TOOL_NAME.test(name) ? { tool: name } : {}),

@@ -1,21 +1,11 @@
 import { isRecord, parseIfJson } from "../../kit/json.ts";
 import { type MessageId, restoreId, restoreIds } from "../message-ids.ts";
-import { readMessage, type Refusal, toErrorMessage } from "../messages.ts";
+import { listRequestIds, readMessage, type Refusal, toErrorMessage } from "../messages.ts";
 import { isEventStream } from "./responses.ts";
 
 const NOT_HANDLED = "Another message of the batch is invalid, so this one was not handled.";
 
 const EMPTY_BATCH: Refusal = { id: null, code: -32_600, message: "The batch has no messages." };
-
-/** Returns the ids of the requests in a body. */
-const listIds = (body: unknown): MessageId[] =>
-  [body]
-    .flat()
-    .flatMap((message: unknown) =>
-      isRecord(message) && typeof message["method"] === "string" && "id" in message
-        ? [message["id"] as MessageId]
-        : [],
-    );
 
 const respond = (refusals: readonly Refusal[], isBatch: boolean): Response => {
   const answers = refusals.map(toErrorMessage);
@@ -36,7 +26,7 @@ export const readMessages = (body: unknown): { body: unknown } | { refusal: Resp
   const messages = readings.flatMap((one) =>
     one !== "ignored" && "message" in one ? [one.message] : [],
   );
-  const ids = listIds(messages);
+  const ids = listRequestIds(messages);
   const refusals = [
     ...readings.flatMap((one) => (one !== "ignored" && "refusal" in one ? [one.refusal] : [])),
     ...findRepeated(ids),
@@ -83,7 +73,7 @@ const withOddIds = (response: Response): Response => {
 
 /** Gives each answer in a response the id of its request, as the host wrote it. */
 export const answerUnderIds = async (response: Response, body: unknown): Promise<Response> => {
-  const ids = listIds(body);
+  const ids = listRequestIds(body);
   const isJson = response.headers.get("content-type")?.includes("json") === true;
   const named = isJson && response.status >= 400 ? await withIds(response, ids) : response;
   if (!ids.some((id) => restoreId(id) !== id)) return named;

@@ -1,10 +1,10 @@
 import {
   bearerAuthChallengeResponse,
-  isJSONRPCRequest,
   OAuthError,
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
 import type { CallerAuthInfo, Scope } from "../caller.ts";
+import { listRequests } from "../messages.ts";
 import { activeTools } from "../tools/listing/active-tools.ts";
 import { findCalledName } from "../tools/listing/discovery-tools.ts";
 import { researchTools } from "../tools/listing/research-tools.ts";
@@ -60,9 +60,7 @@ export const createScopeChecks = (settings: ListSettings): ScopeChecks => {
     checkHeaders: ({ headers }, authInfo) =>
       check(headers.get("mcp-method"), headers.get("mcp-name"), authInfo),
     checkBody(body, authInfo) {
-      for (const message of [body].flat()) {
-        if (!isJSONRPCRequest(message)) continue;
-        const { method, params = {} } = message;
+      for (const { method, params = {} } of listRequests(body)) {
         const name = settings.discovery === true ? findCalledName(params) : params["name"];
         const refusal = check(method, name, authInfo);
         if (refusal !== undefined) return refusal;

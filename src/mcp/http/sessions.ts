@@ -1,7 +1,6 @@
 import {
   type InitializeRequest,
   isInitializeRequest,
-  isJSONRPCRequest,
   type JSONRPCMessage,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
@@ -10,6 +9,7 @@ import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import { canShowViews, VIEWS_SUPPORT } from "../../views/views.ts";
 import type { CallerAuthInfo } from "../caller.ts";
+import { listRequestIds } from "../messages.ts";
 import { createErrorResponse, isEventStream, onResponseEnd } from "./responses.ts";
 import type { BuildServer } from "../server.ts";
 import {
@@ -90,9 +90,6 @@ const repeatedId = (): Response =>
       code: -32_600,
     },
   );
-
-const listRequestIds = (body: unknown): unknown[] =>
-  [body].flat().flatMap((message) => (isJSONRPCRequest(message) ? [message.id] : []));
 
 const isStreamRequest = ({ method, headers }: Request): boolean =>
   method === "GET" && headers.get("accept")?.includes("text/event-stream") === true;
