@@ -57,6 +57,12 @@ export const restoreId = (id: MessageId): unknown =>
     ? rawJson.rawJSON(id.slice(NUMBER_PREFIX.length))
     : id;
 
+/** Returns the id of a response. Requests to hosts have integers, which some hosts write with a point, such as `1.0`. */
+export const toOwnId = (id: unknown): unknown =>
+  typeof id === "string" && id.startsWith(NUMBER_PREFIX)
+    ? Number(id.slice(NUMBER_PREFIX.length))
+    : id;
+
 /** Restores the ids in the text of messages. */
 export const restoreIds = (text: string): string =>
   CONTROL.test(text) ? text.replace(NUMBER_IN_TEXT, '"id":$1') : text;

@@ -11,7 +11,14 @@ import {
   MESSAGE_LIMITS,
   parseSent,
 } from "../kit/json.ts";
-import { isLongId, MAX_ID_LENGTH, type MessageId, restoreId, toMessageId } from "./message-ids.ts";
+import {
+  isLongId,
+  MAX_ID_LENGTH,
+  type MessageId,
+  restoreId,
+  toMessageId,
+  toOwnId,
+} from "./message-ids.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -264,7 +271,9 @@ export const readMessage = (value: unknown): Reading => {
   if (fields["method"] === undefined && ("result" in fields || "error" in fields)) {
     // An error without an id says that a message could not be read; no request waits for it.
     if (id === null) return "ignored";
-    return { message: isDeeperThan(fields, MAX_LEVELS) ? toFailed(fields) : fields };
+    const ownId = toOwnId(fields["id"]);
+    const response = ownId === fields["id"] ? fields : { ...fields, id: ownId };
+    return { message: isDeeperThan(response, MAX_LEVELS) ? toFailed(response) : response };
   }
   const fault = findFault(fields);
   if (isNotification(fields)) {

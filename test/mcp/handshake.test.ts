@@ -9,6 +9,7 @@ import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { serveStreams } from "../../src/mcp/stdio/stdio-server.ts";
 import { createOptions, type Setup } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
+import { verifies } from "../support/verifies.ts";
 
 const LISTS = ["tools/list", "resources/list", "resources/templates/list", "prompts/list", "ping"];
 
@@ -220,6 +221,19 @@ describe("handing over to the server", () => {
     await expect.poll(() => messages().at(-1)).toMatchObject({ id: 0 });
     expect(messages().map((message) => message["id"])).toEqual([0, 1, id, 7, 0]);
     expect(broker.seen.map((call) => call.id)).toContain("departments.delete");
+    await server.close();
+  });
+
+  verifies("HS-05");
+  it("takes an answer whose id is written with a point", async () => {
+    const { say, messages, server } = await serve();
+    say(greeting(), INITIALIZED, CALL);
+    await expect.poll(() => messages().at(-1)).toMatchObject({ method: "elicitation/create" });
+    const { id } = messages().at(-1) ?? {};
+    say(
+      `{"jsonrpc":"2.0","id":${String(id)}.0,"result":{"action":"accept","content":{"confirm":true}}}`,
+    );
+    await expect.poll(() => messages().at(-1)).toMatchObject({ id: 7, result: { content: [{}] } });
     await server.close();
   });
 
