@@ -35,6 +35,8 @@ const MAX_NAME_LENGTH = 8192;
 const MAX_VERSION_LENGTH = 255;
 
 const PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion";
+const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
+const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
 /** The SDK reads members by recursion, and fails on one of some thousand levels without an answer. */
 const MAX_LEVELS = 100;
@@ -82,6 +84,39 @@ const hasNull = (value: unknown, skip: readonly string[], depth = 0): boolean =>
     ([name, member]) => member === null || (!skip.includes(name) && hasNull(member, [], depth + 1)),
   );
 
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+/** Returns a value with an object in place of each empty list in so many levels of it: PHP does not tell them apart. */
+const withEmptyObjects = (value: unknown, levels: number): unknown => {
+  if (isEmptyList(value)) return {};
+  if (levels === 0 || !isRecord(value)) return value;
+  const entries = Object.entries(value).map(
+    ([name, member]) => [name, withEmptyObjects(member, levels - 1)] as const,
+  );
+  return entries.some(([name, member]) => member !== value[name])
+    ? Object.fromEntries(entries)
+    : value;
+};
+
+/** A capability has parts that are objects or truth values; what they contain is each one's own. */
+const CAPABILITY_LEVELS = 2;
+
+const readCapabilities = (capabilities: unknown = {}): unknown =>
+  withEmptyObjects(capabilities, CAPABILITY_LEVELS);
+
+const readName = (name: unknown = "unknown"): unknown =>
+  typeof name === "number" ? String(name) : name;
+
+/** Returns what a host says about itself, with a name and a version. */
+const readClientInfo = (info: unknown = {}): unknown => {
+  const given = withEmptyObjects(info, 0);
+  if (!isRecord(given)) return given;
+  const [name, version] = [readName(given["name"]), readName(given["version"])];
+  return name === given["name"] && version === given["version"]
+    ? info
+    : { ...given, name, version };
+};
+
 /** Describes a value that is wrong. Lists and objects are not written out: they may be nested deeper than the stack is. */
 const describe = (value: unknown): string => {
   if (value === undefined) return "it is missing";
@@ -92,8 +127,7 @@ const describe = (value: unknown): string => {
 
 /** Returns the object that a host means by an empty list (PHP), an empty text, or JSON in a text; otherwise the value. */
 const readArguments = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.length === 0 ? {} : value;
-  if (typeof value !== "string") return value;
+  if (typeof value !== "string") return withEmptyObjects(value, 0);
   const parsed = value.trim() === "" ? {} : parseSent(value);
   return isRecord(parsed) ? parsed : value;
 };
@@ -192,6 +226,17 @@ const pickMembers = (value: Fields): Fields => {
   );
 };
 
+/** Returns a message with an object in place of each empty list where there can only be an object. */
+const readObjects = (fields: Fields): Fields => {
+  const { params, result } = fields;
+  if (isEmptyList(params)) return { ...fields, params: {} };
+  if (isEmptyList(result)) return { ...fields, result: {} };
+  // The content of an answer to a form.
+  return isRecord(result) && isEmptyList(result["content"])
+    ? { ...fields, result: { ...result, content: {} } }
+    : fields;
+};
+
 const isProgressToken = (value: unknown): boolean =>
   (typeof value === "string" && !isLongId(value)) || Number.isSafeInteger(value);
 
@@ -204,8 +249,17 @@ const repairMeta = (meta: unknown): Fields | undefined => {
     ...(progressToken === undefined || isProgressToken(progressToken) ? [] : ["progressToken"]),
     ...(task === undefined || isTask ? [] : [RELATED_TASK]),
   ];
-  if (bad.length === 0) return meta;
-  return Object.fromEntries(Object.entries(meta).filter(([name]) => !bad.includes(name)));
+  const { [CLIENT_INFO]: info, [CLIENT_CAPABILITIES]: capabilities } = meta;
+  const read = {
+    ...(info === undefined ? {} : { [CLIENT_INFO]: readClientInfo(info) }),
+    ...(capabilities === undefined
+      ? {}
+      : { [CLIENT_CAPABILITIES]: readCapabilities(capabilities) }),
+  };
+  const isRead = read[CLIENT_INFO] === info && read[CLIENT_CAPABILITIES] === capabilities;
+  if (bad.length === 0 && isRead) return meta;
+  const entries = Object.entries({ ...meta, ...read });
+  return Object.fromEntries(entries.filter(([name]) => !bad.includes(name)));
 };
 
 /** Returns the arguments of a prompt, which are texts: hosts send numbers and truth values, too. */
@@ -221,7 +275,8 @@ const writeAsTexts = (args: unknown): unknown =>
 
 /** Returns the members of the parameters that differ from what was sent. */
 const findRepairs = (method: unknown, params: Fields): Fields => {
-  const { _meta: meta, arguments: args, cursor } = params;
+  const { _meta: meta, arguments: args, cursor, context, capabilities, clientInfo } = params;
+  const isInitialize = method === "initialize";
   const isPrompt = method === "prompts/get";
   const read = isPrompt || method === "tools/call" ? readArguments(args) : args;
   const repaired = {
@@ -229,6 +284,9 @@ const findRepairs = (method: unknown, params: Fields): Fields => {
     arguments: isPrompt ? writeAsTexts(read) : read,
     // An empty cursor is that of the first page.
     cursor: cursor === "" ? undefined : cursor,
+    context: withEmptyObjects(context, 1),
+    capabilities: isInitialize ? readCapabilities(capabilities) : capabilities,
+    clientInfo: isInitialize ? readClientInfo(clientInfo) : clientInfo,
   };
   return Object.fromEntries(
     Object.entries(repaired).filter(([name, value]) => value !== params[name]),
@@ -265,7 +323,7 @@ export const readMessage = (value: unknown): Reading => {
     const message = `A message must be a JSON object; ${describe(value)}.`;
     return { refusal: { id: null, code: INVALID_REQUEST, message } };
   }
-  const fields = pickMembers(value);
+  const fields = readObjects(pickMembers(value));
   const id = readId(fields);
   // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.
   if (fields["method"] === undefined && ("result" in fields || "error" in fields)) {

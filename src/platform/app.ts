@@ -254,7 +254,8 @@ export const createApp = (services: Services, needs: AppNeeds) => {
 
   app.notFound((context) => {
     const request = openRequest(needs, context, NO_ROUTE);
-    const message = "There is no such path; /docs shows those that there are.";
+    const hint = needs.hasPage ? " Assistants connect to /mcp." : "";
+    const message = `There is no such path; /docs shows those that there are.${hint}`;
     const refusal = refuse(request, new Problem("not_found", message));
     const { raw, method, path } = context.req;
     if (!asksForPage(method, raw.headers.get("accept"))) return refusal;

@@ -169,7 +169,11 @@ describe.skipIf(chromium === undefined)(
       expect(framed).toMatch(/^sandbox allow-scripts; default-src 'none'; script-src 'sha256-/);
       expect(framed).not.toContain("unsafe");
       expect((await fetch(`${at.baseUrl}/app/other.html`)).status).toBe(404);
-      expect((await fetch(`${at.baseUrl}/`, { method: "POST" })).status).toBe(405);
+      const posted = await fetch(`${at.baseUrl}/`, { method: "POST" });
+      expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+      expect(await posted.text()).toContain(`${at.baseUrl}/mcp`);
+      const other = await fetch(`${at.baseUrl}/sse`);
+      expect([other.status, await other.text()]).toEqual([404, expect.stringContaining("/mcp")]);
       expect(await statusFor(`${at.baseUrl}/`, "evil.example")).toBe(403);
     });
   },

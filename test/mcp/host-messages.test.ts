@@ -81,7 +81,22 @@ const MESSAGES: [what: string, message: string, answer: string, isRefused?: "err
     '"id":27,"error":{"code":-32602,"message":"The member params.arguments must be an object; it is a list."}',
     "error",
   ],
-  ["a list as params", '{"jsonrpc":"2.0","id":15,"method":"ping","params":[]}', '"id":15', "error"],
+  [
+    "a list as params",
+    '{"jsonrpc":"2.0","id":15,"method":"ping","params":[1]}',
+    '"id":15',
+    "error",
+  ],
+  [
+    "an empty list as params",
+    '{"jsonrpc":"2.0","id":28,"method":"tools/list","params":[]}',
+    '"id":28',
+  ],
+  [
+    "an empty list as context",
+    '{"jsonrpc":"2.0","id":29,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"draft-reply"},"argument":{"name":"kind","value":""},"context":{"arguments":[]}}}',
+    '"id":29',
+  ],
   ["no version", '{"id":16,"method":"ping"}', '"id":16', "error"],
   ["another version", '{"jsonrpc":"1.0","id":17,"method":"ping"}', '"id":17', "error"],
   ["no method", '{"jsonrpc":"2.0","id":18,"params":{}}', '"id":18', "error"],
@@ -90,6 +105,17 @@ const MESSAGES: [what: string, message: string, answer: string, isRefused?: "err
   ["broken JSON", '{"jsonrpc":"2.0","id":21,"method":"ping","params":{,}}', '"id":21', "error"],
   ["an object as id", '{"jsonrpc":"2.0","id":{},"method":"ping"}', '"id":null', "error"],
 ];
+
+/** What hosts write about themselves where a member is empty, a number or left out. */
+const GREETINGS = [
+  '"capabilities":[],"clientInfo":{"name":"h","version":"1"}',
+  '"capabilities":{"roots":[],"elicitation":{"form":[]},"extensions":[]},"clientInfo":{"name":"h","version":"1"}',
+  '"capabilities":null,"clientInfo":{"name":"h","version":2}',
+  '"clientInfo":{"name":"h"}',
+  '"clientInfo":[]',
+];
+const greet = (members: string): string =>
+  `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",${members}}}`;
 
 const isUnder = (text: string, id: string): boolean =>
   [",", "}"].some((end) => text.includes(id + end));
@@ -110,6 +136,17 @@ describe("messages over stdio", () => {
       expect([what, found.length]).toEqual([what, 1]);
       expect([what, isError(found[0] ?? "")]).toEqual([what, refused === "error"]);
     }
+  });
+
+  it.each(GREETINGS)("are answered after a greeting with %s", async (members) => {
+    const { input, lines } = await open();
+    input.write(`${greet(members)}\n${INITIALIZED}\n{"jsonrpc":"2.0","id":1,"method":"ping"}\n`);
+    await expect.poll(() => lines().length).toBe(2);
+    const answers = lines().map((line) => JSON.parse(line) as object);
+    expect(answers).toMatchObject([
+      { id: 0, result: { protocolVersion: "2025-06-18" } },
+      { id: 1, result: {} },
+    ]);
   });
 
   it("get one answer each though they stand in one line", async () => {
@@ -263,6 +300,32 @@ describe("messages over HTTP", () => {
     const answer = await post('{"jsonrpc":"2.0","id":3,"method":"ping"}', headers);
     expect(answer.status).toBe(status);
     if (status === 415) expect(answer.headers["accept-encoding"]).toBe("identity");
+  });
+
+  verifies("HS-05");
+  it.each(GREETINGS)("are answered after a greeting with %s", async (members) => {
+    const { post } = await open();
+    const { status, headers } = await post(greet(members));
+    expect(status).toBe(200);
+    const session = String(headers["mcp-session-id"]);
+    const ping = await post('{"jsonrpc":"2.0","id":1,"method":"ping"}', {
+      "mcp-session-id": session,
+    });
+    expect([ping.status, isUnder(ping.text, '"id":1')]).toEqual([200, true]);
+  });
+
+  it("open a session with a greeting that names another one", async () => {
+    const { post, session } = await open();
+    for (const known of [session, "of-a-server-before-its-restart"]) {
+      const { status, headers } = await post(INITIALIZE, { "mcp-session-id": known });
+      expect(status).toBe(200);
+      expect(headers["mcp-session-id"]).toMatch(/^(?!undefined)/);
+      expect(headers["mcp-session-id"]).not.toBe(known);
+    }
+    const ping = await post('{"jsonrpc":"2.0","id":3,"method":"ping"}', {
+      "mcp-session-id": session,
+    });
+    expect(ping.status).toBe(200);
   });
 
   it("need no session in 2026, and may name one that is gone", async () => {

@@ -149,9 +149,13 @@ const dispatch = async (
   body: unknown,
 ): Promise<Response> => {
   const id = request.headers.get("mcp-session-id");
-  // Hosts of 2026 have no sessions; one that talked to an older server may still send an id.
+  // Hosts of 2026 have no sessions; one that talked to an older server may still send an id, and so may one of 2025 that
+  // connects again.
   const isModern = request.headers.get("mcp-protocol-version") === MODERN_VERSION;
-  if (id === null || isModern) return handleStateless(context, request, authInfo, body);
+  const isGreeting = isRecord(body) && body["method"] === "initialize";
+  if (id === null || isModern || isGreeting) {
+    return handleStateless(context, request, authInfo, body);
+  }
   const refusal = context.checks.checkBody(body, authInfo);
   return refusal ?? context.sessions.handle(id, request, authInfo, body);
 };

@@ -5,7 +5,7 @@ import { readSite } from "../../views/read-view.ts";
 import { VIEWS } from "../../views/views.ts";
 import { listViews, readViewResource } from "../resources/view-resources.ts";
 import { toHostName } from "./http-server.ts";
-import { refuseMethod, refuseOtherHost, refuseUnknownPath } from "./responses.ts";
+import { refuseInText, refuseOtherHost, refuseUnknownPath } from "./responses.ts";
 import { parseRecordPath } from "../results/record-pages.ts";
 import { renderEndpoint, renderSite, type SitePage } from "./site-page.ts";
 
@@ -122,8 +122,10 @@ export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Prom
     const refusal = refuseOtherHost(request, hosts);
     if (refusal !== undefined) return refusal;
     if (request.method !== "GET" && request.method !== "HEAD") {
-      if (request.method !== "OPTIONS") return refuseMethod("GET, HEAD, OPTIONS");
-      return new Response(null, { status: 204, headers: { Allow: "GET, HEAD, OPTIONS" } });
+      const headers = { Allow: "GET, HEAD, OPTIONS" };
+      return request.method === "OPTIONS"
+        ? new Response(null, { status: 204, headers })
+        : refuseInText(405, `This is a page. Assistants connect to ${needs.mcpUrl}.`, headers);
     }
     const { pathname } = new URL(request.url);
     if (isEndpoint(pathname)) return respond(endpoint, request);
