@@ -62,16 +62,23 @@ const isNamed = ({ code, name }: Named, word: string): boolean =>
 
 const MOST_KNOWN = 20;
 
-const refuseUnknown = (filter: NamedFilter, word: string, known: readonly Named[]): never => {
-  const names = known.flatMap(({ code, name }) => [code, name]);
+const refuseUnknown = (
+  filter: NamedFilter,
+  word: string,
+  names: readonly string[],
+  field: string = filter,
+): never => {
   const near = describeKnown(word, [...new Set(names)], MOST_KNOWN);
   const message = `names no ${filter} of the configuration: ${JSON.stringify(word.slice(0, 100))}${near}`;
   throw createFieldProblem("invalid_parameter", {
-    field: filter,
+    field,
     code: "unknown_reference",
     message,
   });
 };
+
+const listNames = (known: readonly Named[]): string[] =>
+  known.flatMap(({ code, name }) => [code, name]);
 
 const resolveName = async (
   { call }: InsightContext,
@@ -81,7 +88,7 @@ const resolveName = async (
   try {
     const known = await READERS[filter](call);
     const ids = new Set(known.filter((one) => isNamed(one, word)).map(({ id }) => id));
-    if (ids.size === 0) refuseUnknown(filter, word, known);
+    if (ids.size === 0) refuseUnknown(filter, word, listNames(known));
     const holds = (dispute: Dispute): boolean => {
       const id = dispute[`${filter}Id` as const];
       return id !== null && ids.has(id);
@@ -116,4 +123,51 @@ export const resolveNames = async (
     conditions: resolved.map(({ condition }) => condition),
     notes: resolved.flatMap(({ notes }) => notes),
   };
+};
+
+/** The filters of lists of disputes that take an id, and those that take a part of a name. */
+const BY_ID: Readonly<Record<string, NamedFilter>> = {
+  AssigneeId: "assignee",
+  DepartmentId: "department",
+};
+const BY_NAME: Readonly<Record<string, NamedFilter>> = {
+  ReasonName: "reason",
+  CategoryName: "category",
+  DepartmentName: "department",
+};
+
+/** Returns the records that a filter may name; none if the configuration cannot be read. */
+const readNamed = async (call: InsightContext["call"], filter: NamedFilter): Promise<Named[]> => {
+  try {
+    return await READERS[filter](call);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return [];
+  }
+};
+
+const checkFilter = async (
+  call: InsightContext["call"],
+  field: string,
+  word: unknown,
+): Promise<void> => {
+  const filter = BY_ID[field] ?? BY_NAME[field];
+  if (filter === undefined || typeof word !== "string") return;
+  const known = await readNamed(call, filter);
+  const isName = field in BY_NAME;
+  const isKnown = known.some(({ id, name }) => (isName ? isPart(name, word) : id === word));
+  if (known.length === 0 || isKnown) return;
+  refuseUnknown(filter, word, isName ? known.map(({ name }) => name) : listNames(known), field);
+};
+
+/**
+ * Checks the filters of an empty list of disputes, which is the platform's answer to names that it does not have.
+ *
+ * @throws {Problem} invalid_parameter with similar names if nothing in the configuration fits
+ */
+export const checkFilters = async (
+  call: InsightContext["call"],
+  filters: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  await Promise.all(Object.entries(filters).map(([field, word]) => checkFilter(call, field, word)));
 };

@@ -97,15 +97,19 @@ const describeFuture = ({ rowCount, filter }: InsightResult, time: Time): string
   ];
 };
 
+/** Says how the names and numbers of records are found by which nothing matches; nothing without such filters. */
+export const adviseSearch = (filters: readonly string[]): string[] =>
+  filters.length === 0
+    ? []
+    : [`Nothing matches. find_records finds the right ${filters.join(" and ")}.`];
+
 const describeNothing = ({ rowCount, filter }: InsightResult, calendar: Calendar): string[] => {
   if (rowCount > 0) return [];
   const reversed = RANGES.filter(([from, to]) => isReversed(calendar, filter[from], filter[to]));
   const named = NAMED.filter((name) => filter[name] !== undefined);
   return [
     ...reversed.map(([from, to]) => `Nothing matches, because ${from} is greater than ${to}.`),
-    ...(named.length === 0
-      ? []
-      : [`Nothing matches. find_records finds the right ${named.join(" and ")}.`]),
+    ...adviseSearch(named),
   ];
 };
 

@@ -67,6 +67,39 @@ onEveryStore("codes in place of ids", (at) => {
     });
   });
 
+  it.each([
+    ["AssigneeId", "me"],
+    ["AssigneeId", "00000000-0000-4000-8000-000000000000"],
+    ["DepartmentId", "NONE"],
+    ["ReasonName", "no such reason"],
+    ["CategoryName", "no such category"],
+    ["DepartmentName", "no such department"],
+  ])(
+    "of a list are refused where the configuration does not have them: %s %s",
+    async (field, word) => {
+      const problem = readProblem(await tenant().call("disputes_list", { [field]: word }));
+      expect(problem.fields).toMatchObject([{ field, code: "unknown_reference" }]);
+      expect(problem.message).toContain(`${field} names no `);
+    },
+  );
+
+  it("of a list that is empty for another reason are accepted", async () => {
+    const { answer, records } = tenant();
+    const { assigneeId, assigneeEmail } = records.assignee;
+    for (const AssigneeId of [assigneeId, assigneeEmail]) {
+      const filters = { AssigneeId, CategoryName: "a", AccountNumber: "NO-ACC" };
+      expect(await answer("disputes_list", filters)).toMatchObject({
+        count: 0,
+        about: { notes: ["Nothing matches. find_records finds the right AccountNumber."] },
+      });
+    }
+    const filters = { accountNumber: { eq: "NO-ACC" } };
+    expect(await answer("payments_query", { source: "cashapp", filters })).toMatchObject({
+      data: [],
+      about: { notes: ["Nothing matches. find_records finds the right accountNumber."] },
+    });
+  });
+
   it("are refused as the platform does where nothing has them", async () => {
     const problem = readProblem(await tenant().call("disputes_get", { disputeId: "D-NONE-01" }));
     expect(problem).toMatchObject({ code: "not_found" });

@@ -72,6 +72,22 @@ describe.each(["snake_case", "camelCase", "PascalCase"].map((name, at) => [name,
   },
 );
 
+verifies("HS-05");
+it.each([
+  ["disputes_list", { AccountNumber: 11387 }, { AccountNumber: "11387" }],
+  ["match_claims", { lines: [{ reference: 4711 }] }, { lines: [{ reference: "4711" }] }],
+  ["disputes_list", { fields: "disputeCode, amount" }, { fields: ["disputeCode", "amount"] }],
+  ["disputes_summary", { groupBy: "category,status" }, { groupBy: ["category", "status"] }],
+  ["disputes_summary", { accountNumber: "A,B" }, { accountNumber: ["A,B"] }],
+  // Digits beyond those of a double are lost, so that no number is made of them.
+  ["disputes_list", { AccountNumber: 2 ** 60 }, { AccountNumber: 2 ** 60 }],
+])("numbers and words are read in the form that %s takes: %j", (name, sent, read) => {
+  const tool = activeTools(ALL).find((one) => one.name === name);
+  if (tool === undefined) throw new Error(`no tool ${name}`);
+  const { values, unknown } = unwrapArguments(tool, sent, inputSchema(tool));
+  expect([values, unknown]).toEqual([read, []]);
+});
+
 /** A word, which may have a unit, in one of the spellings, in capitals where it has one word alone. */
 const respellWord = (word: string, at: number): string =>
   word

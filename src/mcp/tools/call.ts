@@ -6,6 +6,8 @@ import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { isRecord } from "../../kit/json.ts";
 import { systemWait } from "../../kit/wait.ts";
+import { checkFilters } from "../../insights/dispute-names.ts";
+import { adviseSearch } from "../../insights/run-insight.ts";
 import { canFindNumbers, hasNumbers } from "../../insights/spellings.ts";
 import {
   applyChanges,
@@ -74,6 +76,15 @@ const toClientPurpose = (
 const NOT_IN_ANY_CASE =
   "This platform compares numbers in their letter case; capital and small letters were tried too.";
 
+const NAMES_RECORD = /(?:account|document|invoice|payer)_?(?:number|name)/i;
+
+/** Returns the filters of a list that name an account, a document or a payer. */
+const listNamed = (args: Given["args"]): string[] => {
+  const { filters } = args;
+  const names = [...Object.keys(args), ...(isRecord(filters) ? Object.keys(filters) : [])];
+  return names.filter((name) => NAMES_RECORD.test(name));
+};
+
 /** Says that a number may exist in a letter case that was not tried. */
 const describeCase = async (
   { broker, signal }: Working,
@@ -112,12 +123,16 @@ const callList = async (
   const read = await readList(tool.operation, rows.args, ask, bounds);
   const { position } = read;
   const isEmpty = from === null && position === null && read.items.length === 0;
-  if (isEmpty) checkKnown(tool, args);
+  if (isEmpty) {
+    checkKnown(tool, args);
+    await checkFilters((operation, sent) => broker.call(operation, sent, options), args);
+  }
   const days = daysAt === undefined ? {} : { daysAt };
   const next = position === null ? null : cursors.seal({ ...position, ...days }, purpose);
   const answer = listAnswer(tool.operation, read, next, args);
   if (!isEmpty) return present(answer);
-  return present({ ...answer, notes: [...answer.notes, ...(await describeCase(call, args))] });
+  const notes = [...adviseSearch(listNamed(args)), ...(await describeCase(call, args))];
+  return present({ ...answer, notes: [...answer.notes, ...notes] });
 };
 
 /** Whether a record does not exist; false if it cannot be read. */

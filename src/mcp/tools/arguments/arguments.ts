@@ -118,10 +118,23 @@ const isJsonOf = (types: readonly string[], text: string): boolean =>
 type Parsing = { broken: number };
 const MAX_BROKEN = 100;
 
+/** Arguments with names of fields and other words without commas. */
+const WORD_LISTS: readonly string[] = ["fields", "clear", "groupBy", "measures"];
+
+/** Returns the words of a list that a host sends as one text, such as `amount,currencyCode`. */
+const splitWords = (value: unknown, { items }: JsonSchema, path: string): unknown =>
+  typeof value === "string" &&
+  !JSON_TEXTS["array"]?.test(value) &&
+  (items?.enum !== undefined || WORD_LISTS.includes(path))
+    ? value.split(",").map((word) => word.trim())
+    : value;
+
 /** Parses JSON strings and wraps single items: many hosts send objects, lists and numbers as text. */
 const unwrapped = (value: unknown, schema: JsonSchema, parsing: Parsing): unknown => {
   const types = [schema.type ?? []].flat();
   if (fits(value, types)) return value;
+  // Models write a number of digits alone, such as that of an account, as a JSON number.
+  if (types.includes("string") && Number.isSafeInteger(value)) return String(value);
   if (typeof value === "string" && parsing.broken < MAX_BROKEN && isJsonOf(types, value)) {
     const inner = parseText(value);
     if (fits(inner, types)) return inner;
@@ -166,7 +179,7 @@ const convert = (
 ): unknown => {
   if (options.own !== undefined && isStatus(schema))
     return parseStatusWord(unwrapped(value, NUMBER, options.parsing));
-  const inner = unwrapped(value, schema, options.parsing);
+  const inner = unwrapped(splitWords(value, schema, path), schema, options.parsing);
   const { items, properties } = schema;
   if (Array.isArray(inner) && items !== undefined) {
     return inner.map((item, index) => convert(item, items, `${path}[${index}]`, options));
