@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { Transform } from "node:stream";
+import { callbackify } from "node:util";
 import { findExceededLimitInTurns } from "../../kit/in-turns.ts";
 import { isRecord, MESSAGE_LIMITS } from "../../kit/json.ts";
 import {
@@ -150,14 +151,17 @@ export const createLineFilter = ({ onMessage, onRefusal, onFailure }: LineEvents
     }
     add(chunk.subarray(from));
   };
-  /** Lines are read one after the other, so that their order is kept. */
+  const readLast = async (push: (line: string) => void): Promise<void> => {
+    if (bytes > 0) await endLine(push);
+  };
+  // Lines are read one after the other, so that their order is kept.
+  const [onChunk, onEnd] = [callbackify(readChunk), callbackify(readLast)];
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      void readChunk(chunk, (line) => this.push(line)).then(() => done(), done);
+      onChunk(chunk, (line) => this.push(line), done);
     },
     flush(done) {
-      const last = bytes > 0 ? endLine((line) => this.push(line)) : Promise.resolve();
-      void last.then(() => done(), done);
+      onEnd((line) => this.push(line), done);
     },
   });
 };
