@@ -26,10 +26,14 @@ const findCustomMessage = ({ message }: Issue): string | undefined =>
 
 const describeTypeIssue = (issue: Issue & { code: "invalid_type" }): Omit<Fault, "field"> => {
   if (issue.input === undefined) return REQUIRED;
-  const exact = issue.input instanceof InexactNumber ? " of at most 15 digits" : "";
+  const { input, expected } = issue;
+  const exact = input instanceof InexactNumber ? " of at most 15 digits" : "";
+  // Numbers of records are texts.
+  const isDigits = expected === "string" && typeof input === "number";
+  const example = isDigits ? `, such as ${JSON.stringify(String(input))}` : "";
   return {
     code: "type",
-    message: findCustomMessage(issue) ?? `must be ${addArticle(issue.expected)}${exact}`,
+    message: findCustomMessage(issue) ?? `must be ${addArticle(expected)}${exact}${example}`,
   };
 };
 

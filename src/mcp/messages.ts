@@ -285,6 +285,8 @@ const findRepairs = (method: unknown, params: Fields): Fields => {
     // An empty cursor is that of the first page.
     cursor: cursor === "" ? undefined : cursor,
     context: withEmptyObjects(context, 1),
+    // The answers to questions by their names, each with the content of a form.
+    inputResponses: withEmptyObjects(params["inputResponses"], 2),
     capabilities: isInitialize ? readCapabilities(capabilities) : capabilities,
     clientInfo: isInitialize ? readClientInfo(clientInfo) : clientInfo,
   };

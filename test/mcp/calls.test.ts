@@ -93,7 +93,7 @@ describe("arguments", () => {
     ["auth_login", { password: "p" }, "password comes from the server's configuration"],
     ["disputes_get", {}, "disputeId is required"],
     ["disputes_get", { disputeId: "" }, "disputeId must not be empty"],
-    ["disputes_get", { disputeId: 5 }, "disputeId must be a string"],
+    ["disputes_get", { disputeId: 5 }, 'disputeId must be a string, such as "5"'],
     ["disputes_list", { Status: "opened" }, "Status[0] must be one of 0 (Open), 1 (Closed)"],
     ["disputes_list", { PageSize: 1001 }, "PageSize must be at most 1000"],
     ["disputes_list", { Page: 0 }, "Page must be at least 1"],

@@ -56,14 +56,6 @@ const exampleOf = ({ type, enum: values, items, properties = {} }: JsonSchema): 
 
 const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:|at most/;
 
-/** Says what is wrong with null, or with a number where a text is asked for; undefined for other values. */
-const describeWrongType = (value: unknown): string | undefined => {
-  if (value === null) return "must not be null";
-  return typeof value === "number"
-    ? `must be a string, such as ${JSON.stringify(String(value))}`
-    : undefined;
-};
-
 /** Adds an example of the right form to a fault that has none. */
 const withExample = (
   insight: InsightTool["insight"],
@@ -72,9 +64,9 @@ const withExample = (
   fault: Fault,
 ): Fault => {
   const [name = ""] = fault.field.split(/[.[]/, 1);
-  const isText = fault.message === "must be a string" || values[name] === null;
-  const instead = isText ? describeWrongType([values[name]].flat()[0]) : undefined;
-  if (instead !== undefined) return { ...fault, message: instead };
+  const isText = fault.message === "must be a string";
+  const isNull = values[name] === null || (isText && [values[name]].flat()[0] === null);
+  if (isNull) return { ...fault, message: "must not be null" };
   const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (schema === undefined || HAS_EXAMPLE.test(fault.message)) return fault;
   const [example = exampleOf(schema)] = (fieldOf(insight, name)?.meta()?.["examples"] ??

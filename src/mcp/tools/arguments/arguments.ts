@@ -122,8 +122,9 @@ const MAX_BROKEN = 100;
 const WORD_LISTS: readonly string[] = ["fields", "clear", "groupBy", "measures"];
 
 /** Returns the words of a list that a host sends as one text, such as `amount,currencyCode`. */
-const splitWords = (value: unknown, { items }: JsonSchema, path: string): unknown =>
+const splitWords = (value: unknown, { type, items }: JsonSchema, path: string): unknown =>
   typeof value === "string" &&
+  [type].flat().includes("array") &&
   !JSON_TEXTS["array"]?.test(value) &&
   (items?.enum !== undefined || WORD_LISTS.includes(path))
     ? value.split(",").map((word) => word.trim())
@@ -133,8 +134,6 @@ const splitWords = (value: unknown, { items }: JsonSchema, path: string): unknow
 const unwrapped = (value: unknown, schema: JsonSchema, parsing: Parsing): unknown => {
   const types = [schema.type ?? []].flat();
   if (fits(value, types)) return value;
-  // Models write a number of digits alone, such as that of an account, as a JSON number.
-  if (types.includes("string") && Number.isSafeInteger(value)) return String(value);
   if (typeof value === "string" && parsing.broken < MAX_BROKEN && isJsonOf(types, value)) {
     const inner = parseText(value);
     if (fits(inner, types)) return inner;
