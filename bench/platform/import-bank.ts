@@ -1,4 +1,5 @@
 import { createReadStream, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { systemClock } from "../../src/kit/clock.ts";
@@ -25,6 +26,7 @@ const AT_ONCE = 2000;
 
 const importStatement = async (store: Store, path: string, entries: number): Promise<void> => {
   const needs = { store, clock: systemClock, newId: randomId };
+  await using file = await open(path);
   const { written } = await importFile({
     ...needs,
     tenantId: TENANT,
@@ -35,7 +37,7 @@ const importStatement = async (store: Store, path: string, entries: number): Pro
     format: undefined,
     map: undefined,
     actor: "bench",
-    input: { name: path, bytes: () => createReadStream(path), place: path },
+    input: { name: path, bytes: () => createReadStream(path), place: file },
     ended: new AbortController().signal,
     record: createRecordChange({ ...needs, operator: "bench" }),
     reject: async ([first]) => {

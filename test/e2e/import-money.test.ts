@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
@@ -176,6 +177,10 @@ it("suggests maps for standard input, NDJSON and a ZIP, as they are imported", a
   expect(zipped).toMatchObject({ file: "a.csv", format: "csv", header: 1 });
   expect(zipped.notes.join(" ")).toContain("b.csv");
   expect(JSON.parse((await bring("pack.zip")).stdout)).toMatchObject({ written: 2 });
+  execFileSync("mkfifo", [join(folder, "pipe.zip")]);
+  const packed = await packZip({ "a.csv": table("Z-4"), "b.csv": table("Z-5") });
+  const [pipedZip] = await Promise.all([bring("pipe.zip"), save("pipe.zip", packed)]);
+  expect(JSON.parse(pipedZip.stdout)).toMatchObject({ written: 2 });
   await save("statement.bai", bai2([{ cents: "10000", bank: "B1" }]));
   const bank = await suggest("statement.bai");
   expect([bank.status, bank.stderr]).toEqual([1, expect.stringContaining("needs no map")]);

@@ -118,7 +118,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, input: Input)
       actor: readOperator(),
       input: {
         name,
-        place: input.path,
+        place: input.handle,
         bytes: () => {
           bytes = 0;
           return countBytes(input.bytes(), (more) => (bytes += more));

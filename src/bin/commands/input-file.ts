@@ -1,11 +1,9 @@
-import { createReadStream, createWriteStream } from "node:fs";
-import { type FileHandle, mkdtemp, open, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { type FileHandle, open, readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import { getMessage } from "../../kit/error.ts";
+import { openUnlinkedFile } from "../../kit/unlinked-file.ts";
 
 /** Refuses a file of the command line that cannot be read. */
 const refuseFile =
@@ -23,24 +21,10 @@ export type Input = {
   name: string;
   /** Opens the input from its start with each call. */
   bytes: () => AsyncIterable<Uint8Array>;
-  path: string;
+  handle: FileHandle;
   /** Size in bytes; undefined for a pipe. */
   size: number | undefined;
   close(): Promise<void>;
-};
-
-/** Spools a pipe to a temporary file, because files are read twice. */
-const openPipe = async (source: Readable, name: string): Promise<Input> => {
-  const folder = await mkdtemp(join(tmpdir(), "receivables-import-"));
-  const path = join(folder, "spooled");
-  await pipeline(source, createWriteStream(path, { mode: 0o600 }));
-  return {
-    name,
-    bytes: () => createReadStream(path),
-    path,
-    size: undefined,
-    close: () => rm(folder, { recursive: true, force: true }),
-  };
 };
 
 const CHUNK_BYTES = 64 * 1024;
@@ -58,6 +42,29 @@ async function* readFrom(handle: FileHandle): AsyncGenerator<Uint8Array> {
   }
 }
 
+const openHandle = (name: string, handle: FileHandle, size: number | undefined): Input => ({
+  name,
+  bytes: () => readFrom(handle),
+  handle,
+  size,
+  close: () => handle.close(),
+});
+
+/**
+ * Spools a pipe to a temporary file, because files are read twice. The file has no name, so that what it contains does
+ * not stay where the process is ended.
+ */
+const openPipe = async (source: Readable, name: string): Promise<Input> => {
+  const handle = await openUnlinkedFile("receivables-import");
+  try {
+    await handle.writeFile(source);
+    return openHandle(name, handle, undefined);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+};
+
 /** Opens a file of the command line; `-` is standard input. */
 export const openInput = async (file: string): Promise<Input> => {
   if (file === "-") return openPipe(process.stdin, "stdin");
@@ -69,11 +76,5 @@ export const openInput = async (file: string): Promise<Input> => {
     throw new Problem("invalid_request", `${file} is a folder.`);
   }
   if (!stat.isFile()) return openPipe(handle.createReadStream(), name);
-  return {
-    name,
-    bytes: () => readFrom(handle),
-    path: file,
-    size: stat.size,
-    close: () => handle.close(),
-  };
+  return openHandle(name, handle, stat.size);
 };

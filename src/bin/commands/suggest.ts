@@ -15,7 +15,7 @@ export const suggestImport = async (io: Io, options: SuggestOptions): Promise<vo
   const payments = kind === "payments" ? { source } : {};
   const input = await openInput(options.file);
   try {
-    const { name, bytes, path: place } = input;
+    const { name, bytes, handle: place } = input;
     const file = { name, bytes, place };
     const found = await suggestFile({ kind, ...payments, format, ...form, currency, input: file });
     const { map, ...others } = found;

@@ -1,5 +1,6 @@
+import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { type Entry, fromBufferPromise, openPromise, type ZipFile } from "yauzl";
+import { type Entry, fromBufferPromise, fromFdPromise, type ZipFile } from "yauzl";
 import { createMalformed } from "./bank/file.ts";
 import { detectContent } from "./detect.ts";
 
@@ -21,8 +22,6 @@ export type ArchiveMember = {
   /** Opens the unpacked file from its start, as often as needed. */
   bytes(): AsyncGenerator<Uint8Array, void, undefined>;
 };
-
-export type Archive = { members: readonly ArchiveMember[]; close(): void };
 
 const describe = (name: string): string => `the archive's file ${JSON.stringify(name)}`;
 
@@ -92,26 +91,24 @@ async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array, v
 }
 
 /**
- * Opens a ZIP archive by its path or its bytes, and checks its index. Its members are read later, from a file that
- * must stay as it is until `close`.
+ * Reads and checks the index of a ZIP archive, which is an open file or bytes. The members are read later: the file must
+ * stay as it is, and open, until then.
  */
-export const openArchive = async (source: string | Uint8Array): Promise<Archive> => {
+export const readArchive = async (
+  source: FileHandle | Uint8Array,
+): Promise<readonly ArchiveMember[]> => {
   const options = { autoClose: false, strictFileNames: false };
-  let zip: ZipFile | undefined;
   try {
-    zip =
-      typeof source === "string"
-        ? await openPromise(source, options)
-        : await fromBufferPromise(Buffer.from(source), options);
-    const opened = zip;
-    const members = (await listEntries(opened)).map((entry) => ({
+    const zip =
+      source instanceof Uint8Array
+        ? await fromBufferPromise(Buffer.from(source), options)
+        : await fromFdPromise(source.fd, options);
+    return (await listEntries(zip)).map((entry) => ({
       name: entry.fileName,
       size: entry.uncompressedSize,
-      bytes: () => unpack(opened, entry),
+      bytes: () => unpack(zip, entry),
     }));
-    return { members, close: () => opened.close() };
   } catch (error) {
-    zip?.close();
     throw toBroken("the archive", error);
   }
 };

@@ -1,5 +1,6 @@
+import type { FileHandle } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
-import { openArchive } from "./archive.ts";
+import { readArchive } from "./archive.ts";
 import { type Content, DETECTION_BYTES, detectContent } from "./detect.ts";
 import { cutFillers, detectEncoding, toUtf8 } from "./encoding.ts";
 
@@ -10,8 +11,8 @@ export type InputFile = {
 };
 
 export type Input = InputFile & {
-  /** The path of the file, or its bytes: a ZIP is not read from its start. */
-  place: string | Uint8Array;
+  /** The open file, or its bytes: a ZIP is not read from its start. */
+  place: FileHandle | Uint8Array;
 };
 
 /** Tells the kind of a file by its first bytes. */
@@ -45,15 +46,10 @@ export const eachFile = async (
   act: (file: InputFile) => Promise<void>,
 ): Promise<void> => {
   if ((await detectFile(input)) !== "zip") return act(input);
-  const archive = await openArchive(input.place);
-  try {
-    for (const member of archive.members) {
-      await act(member).catch((error: unknown) => {
-        throw nameMember(member.name, error);
-      });
-    }
-  } finally {
-    archive.close();
+  for (const member of await readArchive(input.place)) {
+    await act(member).catch((error: unknown) => {
+      throw nameMember(member.name, error);
+    });
   }
 };
 
