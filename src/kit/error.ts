@@ -7,9 +7,3 @@ export const getCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && error.code !== undefined
     ? String(error.code)
     : undefined;
-
-/** The messages of SQLite, of the operating system, which PostgreSQL repeats, and of Node.js. */
-const FULL_DISK = /disk is full|no space left on device|disk quota exceeded|ENOSPC|EDQUOT/i;
-
-/** Whether an error says that a disk has no room left. */
-export const isDiskFull = (error: unknown): boolean => FULL_DISK.test(getMessage(error));

@@ -1,5 +1,4 @@
 import { Problem } from "../../contract/errors.ts";
-import { isDiskFull } from "../../kit/error.ts";
 import { StoreUnavailable, TenantPaused } from "../../platform/store/port.ts";
 
 const NO_ADDRESS = "This machine has no such address: choose another with --host.";
@@ -25,6 +24,8 @@ const PAUSED =
 const DATABASE =
   "Check DATABASE_URL: the database must exist, run, and let this user in with this password.";
 
+/** The messages of SQLite and of the operating system. */
+const FULL = /disk is full|ENOSPC/;
 const SPACE =
   "Make room on the disk of the folder that the command writes to, or name another folder.";
 
@@ -45,7 +46,7 @@ export const findAdvice = (error: unknown): string | undefined => {
   if (error instanceof TenantPaused) return PAUSED;
   if (!(error instanceof Error)) return undefined;
   const code = readField(error, "code");
-  if (isDiskFull(error)) return SPACE;
+  if (FULL.test(error.message)) return SPACE;
   if (readField(error, "syscall") === "listen") return LISTENING[code];
   // Requests to a platform fail with problems, so what connects without one is the client of PostgreSQL.
   const connects = ["connect", "getaddrinfo"].includes(readField(error, "syscall"));

@@ -1,24 +1,16 @@
 import { Problem } from "../../contract/errors.ts";
-import { isDiskFull } from "../../kit/error.ts";
 import { StoreUnavailable, TenantPaused, TooManyReads, ViewExpired } from "./port.ts";
 
 const RETRY_AFTER_READS = 5;
-/** No request succeeds before an operator has made room. */
-const RETRY_AFTER_FULL = 60;
 /** A short pause passes while clients that repeat requests themselves still do. */
 const RETRY_AFTER_PAUSE = 2;
-
-const FULL =
-  "The service cannot store anything now, because its disk is full. Tell the operator to make room on it.";
 
 /** Returns the refusal for a store that cannot do something now; undefined for any other error. */
 export const toOutageProblem = (error: unknown): Problem | undefined => {
   const refuse = (code: "unavailable" | "rate_limited", message: string, seconds: number) =>
     new Problem(code, message, { retryAfterSeconds: seconds }, error);
   if (error instanceof StoreUnavailable) {
-    return isDiskFull(error)
-      ? refuse("unavailable", FULL, RETRY_AFTER_FULL)
-      : refuse("unavailable", "The service cannot use its store now.", 1);
+    return refuse("unavailable", "The service cannot use its store now.", 1);
   }
   if (error instanceof TenantPaused) {
     const message = `${error.message} Send the request again in a moment.`;
