@@ -1,4 +1,3 @@
-import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { type Entry, fromBufferPromise, fromFdPromise, type ZipFile } from "yauzl";
 import { createMalformed } from "./bank/file.ts";
@@ -14,6 +13,9 @@ const ENCRYPTED = 0x41;
 const AES = 99;
 const STORED = 0;
 const DEFLATED = 8;
+
+/** An open file, by its descriptor. */
+export type OpenFile = { readonly fd: number };
 
 /** A file in a ZIP archive. */
 export type ArchiveMember = {
@@ -95,7 +97,7 @@ async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array, v
  * stay as it is, and open, until then.
  */
 export const readArchive = async (
-  source: FileHandle | Uint8Array,
+  source: OpenFile | Uint8Array,
 ): Promise<readonly ArchiveMember[]> => {
   const options = { autoClose: false, strictFileNames: false };
   try {

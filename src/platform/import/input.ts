@@ -1,6 +1,5 @@
-import type { FileHandle } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
-import { readArchive } from "./archive.ts";
+import { type OpenFile, readArchive } from "./archive.ts";
 import { type Content, DETECTION_BYTES, detectContent } from "./detect.ts";
 import { cutFillers, detectEncoding, toUtf8 } from "./encoding.ts";
 
@@ -12,7 +11,7 @@ export type InputFile = {
 
 export type Input = InputFile & {
   /** The open file, or its bytes: a ZIP is not read from its start. */
-  place: FileHandle | Uint8Array;
+  place: OpenFile | Uint8Array;
 };
 
 /** Tells the kind of a file by its first bytes. */
