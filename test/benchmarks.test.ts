@@ -94,8 +94,12 @@ describe("the document of the benchmarks", () => {
     const first = addRun(updateDocument(written, all), all, run("2026-01-01", ...both));
     const second = addRun(first, all, run("2026-01-02", { benchmark: slow, ratio: 1.75 }));
     expect(derivedRows(second, "later-runs")).toEqual([
-      ["2026-01-01", "2 × fast", "v24", "`fast`"],
-      ["2026-01-02", "2 × fast", "v24", "`slow`"],
+      ["`fast`", "2026-01-01", "2 × fast", "v24"],
+      ["`slow`", "2026-01-02", "2 × fast", "v24"],
+    ]);
+    const third = addRun(second, all, run("2026-01-02", { benchmark, ratio: 1 }));
+    expect(derivedRows(third, "later-runs")).toEqual([
+      ["`slow`, `fast`", "2026-01-02", "2 × fast", "v24"],
     ]);
     const ratios = derivedRows(second, "benchmarks").map(([name, , , , ratio]) => [name, ratio]);
     expect(ratios).toEqual([

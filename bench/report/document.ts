@@ -69,21 +69,23 @@ const readRows = (text: string, benchmarks: readonly Benchmark[]): Row[] => {
 export const updateDocument = (text: string, benchmarks: readonly Benchmark[]): string =>
   fillSections(text, readRows(text, benchmarks), benchmarks);
 
-const LATER_HEAD = ["date", "processor", "Node.js", "figures"];
+const LATER_HEAD = ["figures", "date", "processor", "Node.js"];
 
-/** Lists the runs that measured figures again, each with the figures that are still its own. */
+/** Lists the days and machines of later runs, each with the figures that are still its own. */
 const listLater = (text: string, machine: Report["machine"], names: readonly string[]): string => {
-  const former = derivedRows(text, "later-runs").map(
-    ([date = "", processor = "", node = "", list = ""]) => {
-      const kept = list.split(", ").filter((name) => !names.includes(name));
-      return [date, processor, node, kept.join(", ")];
-    },
-  );
   const { date = "", processor = "", "Node.js": node = "" } = machine;
-  const rows = [
-    ...former.filter(([, , , kept]) => kept !== ""),
-    [date, processor, node, names.join(", ")],
-  ];
+  const former = derivedRows(text, "later-runs").flatMap(([list = "", ...place]) =>
+    list
+      .split(", ")
+      .filter((name) => !names.includes(name))
+      .map((name) => ({ name, place })),
+  );
+  const now = names.map((name) => ({ name, place: [date, processor, node] }));
+  const runs = Map.groupBy([...former, ...now], ({ place }) => place.join("|"));
+  const rows = [...runs.values()].map((figures) => [
+    figures.map(({ name }) => name).join(", "),
+    ...(figures[0]?.place ?? []),
+  ]);
   return `These figures are of later runs:\n\n${table(LATER_HEAD, rows)}`;
 };
 
