@@ -28,7 +28,7 @@ const describeTypeIssue = (issue: Issue & { code: "invalid_type" }): Omit<Fault,
   if (issue.input === undefined) return REQUIRED;
   const { input, expected } = issue;
   const exact = input instanceof InexactNumber ? " of at most 15 digits" : "";
-  // Numbers of records are texts.
+  // Numbers of accounts and documents are texts, and callers send them as JSON numbers.
   const isDigits = expected === "string" && typeof input === "number";
   const example = isDigits ? `, such as ${JSON.stringify(String(input))}` : "";
   return {

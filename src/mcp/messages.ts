@@ -256,8 +256,8 @@ const repairMeta = (meta: unknown): Fields | undefined => {
       ? {}
       : { [CLIENT_CAPABILITIES]: readCapabilities(capabilities) }),
   };
-  const isRead = read[CLIENT_INFO] === info && read[CLIENT_CAPABILITIES] === capabilities;
-  if (bad.length === 0 && isRead) return meta;
+  const isUnchanged = read[CLIENT_INFO] === info && read[CLIENT_CAPABILITIES] === capabilities;
+  if (bad.length === 0 && isUnchanged) return meta;
   const entries = Object.entries({ ...meta, ...read });
   return Object.fromEntries(entries.filter(([name]) => !bad.includes(name)));
 };
